@@ -11,9 +11,12 @@ from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 
 
-def enter(request: HttpRequest, slug: str, *, verb: Scope) -> Entry:
-    """The signed-in user's entry to the project. Raises Http404 and PermissionDenied."""
-    return enter_project(cast(User, request.user), slug, verb=verb)
+def enter(request: HttpRequest, slug: str, *, verb: Scope, is_developer: bool = False) -> Entry:
+    """The signed-in user's entry to the project; to a page for developers with `is_developer`.
+
+    Raises Http404 and PermissionDenied.
+    """
+    return enter_project(cast(User, request.user), slug, verb=verb, is_developer=is_developer)
 
 
 def zone_of(entry: Entry) -> str:

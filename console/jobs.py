@@ -10,6 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
@@ -21,6 +22,7 @@ from jobs.errors import WrongState
 from jobs.lanes import UnknownLane
 from jobs.models import Job, State
 from jobs.services import run_again
+from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
@@ -38,25 +40,46 @@ class LaneLabel:
 
 
 LANES: Mapping[str, LaneLabel] = {
-    "reply": LaneLabel("Reply", "The customer was told that no answer is available."),
-    "observer": LaneLabel("Observer", "What the message says about the customer wasn’t recorded."),
-    "thoughts": LaneLabel("Thoughts", "The next reply uses older directives."),
-    "tool_caller": LaneLabel("Tool caller", "The reply wasn’t checked for promises."),
-    "effect": LaneLabel("Effect", "The promised action wasn’t done."),
-    "todo": LaneLabel("Todo", "An approved todo stopped. It shows its progress."),
-    "follow_up": LaneLabel("Follow-up", "The agent didn’t follow up."),
-    "summary": LaneLabel("Summary", "The next prompts use the full transcript."),
-    "extraction": LaneLabel("Todo extraction", "The conversation wasn’t checked for open todos."),
-    "make_good": LaneLabel("Correction", "A promise broke, and no todo was created to correct it."),
-    "todo_news": LaneLabel("Todo update", "The agent wasn’t told how a todo ended."),
-    "todo_notice": LaneLabel("Approver notification", "Approvers weren’t notified about todos to review."),
-    "operator_notice": LaneLabel("Operator notification", "Operators weren’t notified about waiting customers."),
-    "limit_notice": LaneLabel("Limit notification", "Nobody was notified about a limit that is half used or reached."),
-    "calendar": LaneLabel("Calendar", "The booking is valid, but the connected calendar is out of date."),
+    "reply": LaneLabel(lazy("Reply"), lazy("The customer was told that no answer is available.")),
+    "observer": LaneLabel(lazy("Observer"), lazy("Customer details from the message weren’t recorded.")),
+    "thoughts": LaneLabel(lazy("Thoughts"), lazy("The next reply uses older directives.")),
+    "tool_caller": LaneLabel(lazy("Tool caller"), lazy("The reply wasn’t checked for promises.")),
+    "effect": LaneLabel(lazy("Effect"), lazy("The promised action wasn’t done.")),
+    "todo": LaneLabel(lazy("Todo"), lazy("An approved todo stopped. Open it to see its progress.")),
+    "follow_up": LaneLabel(lazy("Follow-up"), lazy("The agent didn’t follow up.")),
+    "call": LaneLabel(lazy("Phone call"), lazy("The call was cut off. Call the customer back.")),
+    "summary": LaneLabel(lazy("Summary"), lazy("The next prompts use the full transcript.")),
+    "extraction": LaneLabel(lazy("Todo extraction"), lazy("The conversation wasn’t checked for open todos.")),
+    "make_good": LaneLabel(lazy("Correction"), lazy("A promise was broken, and no todo was created to correct it.")),
+    "todo_news": LaneLabel(lazy("Todo update"), lazy("The agent wasn’t told how a todo ended.")),
+    "todo_notice": LaneLabel(lazy("Approver notification"), lazy("Approvers weren’t notified about todos to review.")),
+    "operator_notice": LaneLabel(
+        lazy("Operator notification"), lazy("Operators weren’t notified about waiting customers.")
+    ),
+    "notice_email": LaneLabel(lazy("Notification e-mail"), lazy("Members weren’t e-mailed their notifications.")),
+    "notice_slack": LaneLabel(lazy("Slack message"), lazy("A member wasn’t notified in Slack.")),
+    "limit_notice": LaneLabel(
+        lazy("Limit notification"), lazy("Nobody was notified about a limit that is nearly used up or reached.")
+    ),
+    "evaluation": LaneLabel(lazy("Regression case"), lazy("The case has no result in this run.")),
+    "erasure": LaneLabel(lazy("Erasure"), lazy("Some data about an erased customer wasn’t removed.")),
+    "channel": LaneLabel(lazy("Message to the customer"), lazy("The customer didn’t get the message.")),
+    "calendar": LaneLabel(lazy("Calendar"), lazy("The booking is valid, but the connected calendar is out of date.")),
 }
 
 # The ordinal of these jobs is not a turn number.
-LANES_WITHOUT_TURN = ("effect", "todo", "operator_notice", "limit_notice", "calendar")
+LANES_WITHOUT_TURN = (
+    "erasure",
+    "channel",
+    "effect",
+    "todo",
+    "operator_notice",
+    "limit_notice",
+    "notice_email",
+    "notice_slack",
+    "calendar",
+    "evaluation",
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +102,7 @@ class Row:
 def failed_jobs(request: HttpRequest, project_slug: str) -> HttpResponse:
     """List the newest failed jobs; POST retries one."""
     is_post = request.method == "POST"
-    entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
+    entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ, is_developer=True)
     with tenant_tx(entry.project.organization.pk):
         if is_post:
             _run_again(request, entry.project)
@@ -103,7 +126,7 @@ def _run_again(request: HttpRequest, project: Project) -> None:
     except UnknownLane as error:
         messages.error(request, error.args[0])
     else:
-        messages.success(request, f"{_label(job.lane).title} is queued again.")
+        messages.success(request, gettext("%(title)s is queued again.") % {"title": _label(job.lane).title})
 
 
 def _rows(jobs: list[Job], *, zone: str) -> list[Row]:
@@ -138,11 +161,11 @@ def _row(job: Job, conversation: Conversation | None, names: Mapping[UUID, str],
 
 
 def _label(lane: str) -> LaneLabel:
-    return LANES.get(lane) or LaneLabel(lane.replace("_", " ").capitalize(), "It failed after its last attempt.")
+    return LANES.get(lane) or LaneLabel(lane.replace("_", " ").capitalize(), gettext("Failed after the last attempt."))
 
 
 def _reason(error: str) -> str:
     """The recorded error. Text that isn't a sentence comes from an unexpected exception."""
     if not error:
-        return "No reason recorded."
-    return error if error.endswith((".", "!", "?", "”")) else f"Internal error: {error}"
+        return gettext("No reason recorded.")
+    return error if error.endswith((".", "!", "?", "”")) else gettext("Internal error: %(error)s") % {"error": error}

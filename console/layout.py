@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, cast
 
 from django.conf import settings
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from console.sidebar_badges import sidebar_badges
+from notices.services import unread_count
 from projects.models import Project, Role, User
 from projects.models.key import Scope
-from projects.models.permissions import Entry
+from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
+
+ACCOUNT_PAGES = frozenset({"account", "account_change_password", "notice_settings"})
+# The slug of the project from which the reader opened a page that belongs to none, in the session.
+CAME_FROM = "shell_project"
 
 
 def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = None) -> dict[str, Any]:
@@ -25,14 +31,21 @@ def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = N
     with tenant_tx(entry.project.organization.pk):
         badges = sidebar_badges(entry.project, waiting=waiting)
         version = entry.project.agent_version
+        unread = unread_count(entry.member, entry.project.pk)
     return {
         "counts": badges,
+        "unread": unread,
         "project": entry.project,
         "organization": entry.project.organization,
-        "member": {"name": user.name, "initials": user.initials, "role": entry.member.role},
+        "member": {
+            "name": user.name,
+            "initials": user.initials,
+            "role_name": entry.member.get_role_display().partition(": ")[0],
+        },
         "can_write": entry.may(Scope.CONVERSE),
         "can_operate": entry.may(Scope.OPERATE),
         "can_configure": entry.may(Scope.CONFIGURE),
+        "can_develop": entry.member.developer_tools,
         "can_administer": user.is_superuser or entry.member.role in (Role.OWNER, Role.ADMIN),
         "projects": projects_of(user),
         # Times are shown in the business's zone, not the reader's.
@@ -40,6 +53,29 @@ def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = N
         "offline": settings.OFFLINE_MODEL and not (version and version.config.model_base_url),
         "api_base": "/api/v1",
     }
+
+
+def account_context(request: HttpRequest) -> dict[str, Any]:
+    """Context of `app.html` for pages that belong to no project: with the project that the reader came from, or the
+    first one. Empty for a user without a project.
+    """
+    user = cast(User, request.user)
+    asked = request.GET.get("project", "")
+    for slug in (asked, request.session.get(CAME_FROM, ""), *(one["slug"] for one in projects_of(user)[:1])):
+        with suppress(Http404):
+            entry = enter_project(user, slug, verb=Scope.READ)
+            if slug == asked and request.session.get(CAME_FROM) != slug:
+                request.session[CAME_FROM] = slug
+            return shell_context(request, entry)
+    return {}
+
+
+def account_pages_context(request: HttpRequest) -> dict[str, Any]:
+    """Template context processor: the shell of the account's pages, most of which are allauth's views."""
+    match = request.resolver_match
+    name = (match.url_name if match else "") or ""
+    is_account = name in ACCOUNT_PAGES or name.startswith("mfa_")
+    return account_context(request) if is_account and request.user.is_authenticated else {}
 
 
 def projects_of(user: User) -> list[dict[str, str]]:

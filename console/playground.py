@@ -17,6 +17,7 @@ from console.inbox.listing import UNNAMED
 from console.layout import projects_of, shell_context
 from conversations.common.customer_names import conversation_names
 from conversations.models import Channel, Conversation
+from projects.agents.drafts import read_draft
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
@@ -46,9 +47,14 @@ def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)
     asked = {f"{name}_id": _uuid_or_empty(request.GET.get(name, "")) for name in ("conversation", "turn")}
     inspects = _inspected(entry, asked["conversation_id"])
-    context = {**shell_context(request, entry), **asked, "inspects": inspects}
+    types_calls = bool(settings.OFFLINE_CALLS_URL)
+    context = {**shell_context(request, entry), **asked, "inspects": inspects, "types_calls": types_calls}
     if inspects:
         context["active_view"] = "inbox"
+    else:
+        with tenant_tx(entry.project.organization.pk):
+            context["has_draft"] = read_draft(entry.project).draft is not None
+        context["tries_draft"] = context["has_draft"] and request.GET.get("settings") == "draft"
     return render(request, "playground.html", context)
 
 

@@ -1,15 +1,14 @@
 """Conversation search: by latest activity, by customer, by message text.
 
-Under row-level security an index serves only leakproof comparisons: ranges of text, uuid and timestamps. Customers are
-therefore matched by the prefix or suffix of a name, phone number or address, across the tenant. Text search scans
-messages backwards from the newest, one window at a time, and reports how far it got.
+Customers are found by `conversations.customers.search`. Text search scans messages backwards from the newest, one window
+at a time, and reports how far it got.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -18,6 +17,8 @@ from django.db import connection
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from conversations.analytics.outcomes import RATINGS, Slice
+from conversations.customers.search import customer_ids
 from conversations.inbox.waiting import IS_SNOOZED
 from conversations.models import (
     IS_TEST,
@@ -25,7 +26,6 @@ from conversations.models import (
     ConversationTag,
     Message,
     MessageRole,
-    Persona,
 )
 from projects.models import Project
 from tools.models import Escalation, EscalationState
@@ -33,17 +33,15 @@ from tools.models import Escalation, EscalationState
 PAGE = 25
 # Messages scanned by one search: about 20 ms on a small machine, more when messages are long. The page goes on by itself.
 WINDOW = 20_000
-# Customers whose conversations one search loads.
-MOST_CUSTOMERS = 200
+# The share of the first window that is scanned once the text has found customers: it is likely a name that nobody says.
+SHARE_BESIDE_CUSTOMERS = 4
 MOST_WORDS = 8
-FEWEST_DIGITS = 4
 UNASSIGNED = "none"
 # States of requests for a person, by filter.
 REQUESTS = {
     "open": (EscalationState.WAITING, EscalationState.CLAIMED),
     "resolved": (EscalationState.RESOLVED,),
 }
-LAST_CHARACTER = "\U0010ffff"
 NEWEST = UUID(int=(1 << 128) - 1)
 
 # The inner limit applies before the text match, so a search never scans more than one window.
@@ -56,17 +54,6 @@ join conversations_conversation c on c.organization_id = %(organization)s and c.
 where m.content ilike all (%(words)s) and c.project_id = %(project)s {narrowed}
 order by m.id desc limit %(page)s + 1
 """
-# Customers by their indexed search columns.
-IN_RANGE = {
-    "found_by": """
-        select persona_id from conversations_personafield
-        where organization_id = %s and key = %s and found_by >= %s and found_by < %s limit %s
-    """,
-    "found_by_last": """
-        select persona_id from conversations_personafield
-        where organization_id = %s and key = %s and found_by_last >= %s and found_by_last < %s limit %s
-    """,
-}
 
 
 @dataclass(frozen=True)
@@ -74,7 +61,8 @@ class Filters:
     """List filters; an empty value matches everything.
 
     `assignee` is "none" or a user's key, `state` is "snoozed" or "closed", `test` is "1" for test conversations only,
-    and `request` selects conversations by their request for a person: "open" or "resolved".
+    `request` selects conversations by their request for a person, "open" or "resolved", `rating` by the customer's rating,
+    a key of RATINGS, and `cell` by a cell of the analytics.
     """
 
     channel: str = ""
@@ -85,13 +73,15 @@ class Filters:
     tag: UUID | None = None
     test: str = ""
     request: str = ""
+    rating: str = ""
+    cell: Slice = field(default_factory=Slice)
 
     def narrow(self, rows: QuerySet[Conversation]) -> QuerySet[Conversation]:
         wanted = {"channel": self.channel, "status": self.status}
         rows = rows.filter(**{name: value for name, value in wanted.items() if value})
         for condition in self._conditions():
             rows = rows.filter(condition)
-        return rows
+        return self.cell.narrow(rows)
 
     def _conditions(self) -> Iterator[Q]:
         if self.flagged:
@@ -107,6 +97,8 @@ class Filters:
         if self.request:
             asked = Escalation.objects.filter(state__in=REQUESTS[self.request])
             yield Q(pk__in=asked.values("conversation_id"))
+        if self.rating:
+            yield RATINGS[self.rating]
 
 
 @dataclass(frozen=True)
@@ -152,18 +144,19 @@ def list_conversations(project: Project, filters: Filters, *, after: Cursor | No
 
 def find_by_customer(project: Project, text: str, filters: Filters) -> list[Conversation]:
     """The newest conversations of customers whose name, phone number, address or external id matches the text."""
-    if not text.strip():
-        return []
-    personas = [*_personas(project, text), *_by_external_id(project, text)]
+    personas = customer_ids(project, text)
     return list(filters.narrow(_rows(project).filter(persona_id__in=personas))[:PAGE]) if personas else []
 
 
-def find_by_words(project: Project, text: str, filters: Filters, *, before: UUID | None) -> MessageMatches:
-    """Messages containing every word of the text, within one window before the given message."""
+def find_by_words(
+    project: Project, text: str, filters: Filters, *, before: UUID | None, is_beside_customers: bool = False
+) -> MessageMatches:
+    """Messages containing every word of the text, within one window before the given message, or a part of it."""
     words = text.split()[:MOST_WORDS]
     if not words:
         return MessageMatches([], next=None, back_to=None)
-    ids = _holding(project, words, filters, before=before or NEWEST)
+    scanned = max(1, WINDOW // SHARE_BESIDE_CUSTOMERS) if is_beside_customers else WINDOW
+    ids = _holding(project, words, filters, before=before or NEWEST, scanned=scanned)
     rows = (
         Message.objects.filter(pk__in=ids[:PAGE])
         .select_related("conversation__persona", "conversation__operator", "conversation__assignee")
@@ -173,7 +166,7 @@ def find_by_words(project: Project, text: str, filters: Filters, *, before: UUID
     if len(ids) > PAGE:
         return MessageMatches(found, next=found[-1].pk, back_to=found[-1].created_at)
     window = Message.objects.filter(id__lt=before or NEWEST).order_by("-id").values_list("id", "created_at")
-    end = window[WINDOW - 1 : WINDOW].first()
+    end = window[scanned - 1 : scanned].first()
     return MessageMatches(found, next=end[0] if end else None, back_to=end[1] if end else None)
 
 
@@ -191,12 +184,12 @@ def _rows(project: Project) -> QuerySet[Conversation]:
     return rows.order_by("-updated_at", "-id")
 
 
-def _holding(project: Project, words: list[str], filters: Filters, *, before: UUID) -> list[UUID]:
+def _holding(project: Project, words: list[str], filters: Filters, *, before: UUID, scanned: int) -> list[UUID]:
     values: dict[str, Any] = {
         "organization": project.organization_id,
         "project": project.pk,
         "before": before,
-        "window": WINDOW,
+        "window": scanned,
         "words": [_like(word) for word in words],
         "page": PAGE,
     }
@@ -215,33 +208,3 @@ def _holding(project: Project, words: list[str], filters: Filters, *, before: UU
 def _like(word: str) -> str:
     """The LIKE pattern for text containing the word, escaped."""
     return "%" + re.sub(r"([%_\\])", r"\\\1", word) + "%"
-
-
-def _personas(project: Project, text: str) -> list[UUID]:
-    """Customers matching the text by an indexed field."""
-    found: list[UUID] = []
-    for key, column, start in _ranges(text):
-        found += _in_range(project, key=key, column=column, start=start)
-    return found
-
-
-def _ranges(text: str) -> list[tuple[str, str, str]]:
-    """(field, column, prefix) triples to look up."""
-    digits = re.sub(r"\D", "", text)
-    if len(digits) >= FEWEST_DIGITS and not re.search(r"[^\W\d]", text):
-        # Phone numbers are stored reversed and matched by their last digits; the country code may be missing or a zero.
-        return [("phone", "found_by", ending[::-1]) for ending in {digits, digits.lstrip("0")} if ending]
-    wanted = " ".join(text.lower().split())
-    return [("name", "found_by", wanted), ("name", "found_by_last", wanted), ("email", "found_by", wanted)]
-
-
-def _in_range(project: Project, *, key: str, column: str, start: str) -> list[UUID]:
-    values = (project.organization_id, key, start, start + LAST_CHARACTER, MOST_CUSTOMERS)
-    with connection.cursor() as cursor:
-        cursor.execute(IN_RANGE[column], values)
-        return [row[0] for row in cursor.fetchall()]
-
-
-def _by_external_id(project: Project, text: str) -> list[UUID]:
-    rows = Persona.objects.filter(project=project, external_id=text.strip())
-    return list(rows.values_list("pk", flat=True))

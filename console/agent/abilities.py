@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from console.tool_words import summary_of
 from projects.models import Project
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import compile_builtin, is_called_by_model
@@ -31,5 +32,5 @@ def list_abilities(project: Project) -> list[Ability]:
             channel_state = replace(state, channel=tool.channels[0] if tool.channels else state.channel)
             compiled = compile_builtin(tool, channel_state, stored)
             where = " and ".join(tool.channels)
-            found.append(Ability(name, compiled.definition.description, compiled.why_not, where))
+            found.append(Ability(name, summary_of(compiled), compiled.why_not, where))
     return found

@@ -10,26 +10,32 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods
 
 from console.agent.nested_form_data import Node, part_of, read_entries, rows_of, text_of
 from console.agent.page import page_context, tab_url
+from console.restorations import snapshot_of
+from console.undo import announce_undoable
 from projects.agents.attribute_changes import AttributeEdit, change_attributes, check_new_key, text_of_value
-from projects.agents.model_choice import KEY_ATTRIBUTE
+from projects.agents.model_choice import KEY_ATTRIBUTES
 from projects.models import Project, User
 from projects.models.agent_errors import SettingsRefused
-from projects.models.attribute import AttributeType
+from projects.models.attribute import Attribute, AttributeType
 from projects.models.attribute_catalogue import (
     INTERNAL_ATTRIBUTES,
     KNOWN_SETTINGS,
     LIMIT_SETTINGS,
     SETTING,
+    VOICE_SETTINGS,
     KnownSetting,
 )
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from projects.records.attributes import ENUMS, Resolved, every_attribute, unset_attribute
 from tenancy.scope import tenant_tx
+
+LABELS = {**INTERNAL_ATTRIBUTES, **LIMIT_SETTINGS, **VOICE_SETTINGS}
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,8 @@ class Row:
 def attributes_page(request: HttpRequest, project_slug: str, section: str) -> HttpResponse:
     """Show the project's attributes; POST saves them."""
     is_saved = request.method == "POST"
-    entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE if is_saved else Scope.READ)
+    verb = Scope.CONFIGURE if is_saved else Scope.READ
+    entry = enter_project(cast(User, request.user), project_slug, verb=verb, is_developer=True)
     return _save(request, entry) if is_saved else _show(request, entry)
 
 
@@ -93,13 +100,19 @@ def _save(request: HttpRequest, entry: Entry) -> HttpResponse:
     entries = read_entries(request.POST)
     edits = [_edit(row) for row in rows_of(entries, "rows")]
     new = part_of(entries, "new")
+    unset = text_of(entries, "unset").replace("\0", "")
     try:
         with tenant_tx(entry.project.organization.pk):
-            message = _apply(entry.project, edits, new=new, unset=text_of(entries, "unset").replace("\0", ""))
+            before = Attribute.objects.filter(project=entry.project, key=unset).first() if unset else None
+            message = _apply(entry.project, edits, new=new, unset=unset)
+            is_unset = before is not None and not Attribute.objects.filter(pk=before.pk).exists()
     except SettingsRefused as refusal:
         typed = {edit.key: edit.text for edit in edits}
         return _show(request, entry, typed=typed, new=new, errors=_placed(refusal.errors, new=new))
-    messages.success(request, message)
+    if before is not None and is_unset:
+        announce_undoable(request, entry, message, kind="attribute", kept=snapshot_of(before))
+    else:
+        messages.success(request, message)
     return redirect(tab_url(entry.project.slug, "attributes"))
 
 
@@ -107,9 +120,12 @@ def _apply(project: Project, edits: list[AttributeEdit], *, new: Node, unset: st
     added = _new_edit(project, new)
     changed = change_attributes(project, [*edits, *added])
     # The model key has its own page and removal rule.
-    if unset not in ("", KEY_ATTRIBUTE) and unset_attribute(project, unset):
-        return f"{unset} unset. The organization’s value applies, if any."
-    return f"{len(changed)} attribute{'s' if len(changed) > 1 else ''} saved." if changed else "No changes to save."
+    if unset and unset not in KEY_ATTRIBUTES and unset_attribute(project, unset):
+        return gettext("%(unset)s unset. The organization’s value applies, if any.") % {"unset": unset}
+    if not changed:
+        return gettext("No changes to save.")
+    saved = ngettext("%(number)s attribute saved.", "%(number)s attributes saved.", len(changed))
+    return saved % {"number": len(changed)}
 
 
 def _new_edit(project: Project, new: Node) -> list[AttributeEdit]:
@@ -119,7 +135,7 @@ def _new_edit(project: Project, new: Node) -> list[AttributeEdit]:
     check_new_key(project, key)
     kind = _type_of(text_of(new, "type"))
     if not text:
-        raise SettingsRefused({"new.value": "Enter a value; for a switch, True or False."})
+        raise SettingsRefused({"new.value": gettext("Enter a value. For a switch, enter True or False.")})
     return [AttributeEdit(key, kind, text, is_new=True)]
 
 
@@ -144,8 +160,8 @@ def _placed(errors: Mapping[str, str], *, new: Node) -> dict[str, str]:
 def _rows(project: Project, *, typed: Mapping[str, str], errors: Mapping[str, str]) -> list[Row]:
     found = every_attribute(project)
     known = {setting.key: setting for setting in KNOWN_SETTINGS}
-    named = [*known, *LIMIT_SETTINGS]
-    keys = [*named, *(key for key in sorted(found) if key not in named and key != KEY_ATTRIBUTE)]
+    named = [*known, *LIMIT_SETTINGS, *VOICE_SETTINGS]
+    keys = [*named, *(key for key in sorted(found) if key not in named and key not in KEY_ATTRIBUTES)]
     return [
         _row(index, key, known.get(key), found.get(key), text=typed.get(key), error=errors.get(key, ""))
         for index, key in enumerate(keys)
@@ -161,7 +177,7 @@ def _row(
     return Row(
         index=index,
         key=key,
-        label=known.label if known else LIMIT_SETTINGS.get(key) or INTERNAL_ATTRIBUTES.get(key, key),
+        label=known.label if known else LABELS.get(key, key),
         type=kind,
         text="" if kind is AttributeType.SECRET else saved if text is None else text,
         was=saved,

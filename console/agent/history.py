@@ -8,12 +8,13 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from console.access import zone_of
 from console.agent.page import page_context, tab_url, version_facts
 from console.agent.sections import complete
-from projects.agents.agent_versions import restore_agent_version
+from projects.agents.drafts import restore_agent_version
 from projects.agents.services import NewerVersion
 from projects.common.differences import differences
 from projects.models import AgentVersion, Project, User
@@ -28,7 +29,7 @@ SHOWN = 50
 @login_required
 @require_http_methods(["GET", "POST"])
 def history_page(request: HttpRequest, project_slug: str, section: str) -> HttpResponse:
-    """List versions, newest first, and compare two; POST restores one."""
+    """List versions and drafts, newest first, and compare two; POST restores one."""
     is_restore = request.method == "POST"
     verb = Scope.CONFIGURE if is_restore else Scope.READ
     entry = enter_project(cast(User, request.user), project_slug, verb=verb)
@@ -47,18 +48,32 @@ def _restore(request: HttpRequest, entry: Entry) -> HttpResponse:
     except NewerVersion as newer:
         return _show(request, entry, problem=newer.message, status=409)
     except SettingsRefused as refusal:
-        return _show(request, entry, problem=f"Version {number} is no longer valid: {refusal}", status=422)
-    messages.success(request, f"Version {number} restored as version {version.number}.")
+        return _show(
+            request,
+            entry,
+            problem=gettext("Version %(number)s is no longer valid: %(refusal)s")
+            % {"number": number, "refusal": refusal},
+            status=422,
+        )
+    if version.is_draft:
+        messages.success(request, gettext("Draft restored from version %(number)s.") % {"number": number})
+    else:
+        messages.success(
+            request,
+            gettext("Version %(number)s restored as version %(new)s. It’s live now.")
+            % {"number": number, "new": version.number},
+        )
     return redirect(tab_url(entry.project.slug, "history"))
 
 
 def _show(request: HttpRequest, entry: Entry, *, problem: str = "", status: int = 200) -> HttpResponse:
     context = page_context(request, entry, tab="history")
+    zone, newest = zone_of(entry), context["started_from"]
+    # A draft is compared with what is published.
+    base = context["live"]["number"] if context["draft"] else newest - 1
     with tenant_tx(entry.project.organization.pk):
-        context.update(_versions(entry.project, before=_number(request.GET, "before"), zone=zone_of(entry)))
-        context["comparison"] = _comparison(
-            entry.project, request.GET, newest=context["started_from"], zone=zone_of(entry)
-        )
+        context.update(_versions(entry.project, before=_number(request.GET, "before"), zone=zone))
+        context["comparison"] = _comparison(entry.project, request.GET, newest=newest, base=base, zone=zone)
     return render(request, "agent/history.html", {**context, "problem": problem}, status=status)
 
 
@@ -71,10 +86,10 @@ def _versions(project: Project, *, before: int, zone: str) -> dict[str, Any]:
     return {"versions": shown, "older": shown[-1]["number"] if len(found) > SHOWN else 0}
 
 
-def _comparison(project: Project, asked: QueryDict, *, newest: int, zone: str) -> dict[str, Any] | None:
-    """The diff of the requested versions, by default the newest two; None if either doesn't exist."""
+def _comparison(project: Project, asked: QueryDict, *, newest: int, base: int, zone: str) -> dict[str, Any] | None:
+    """The diff of the requested versions, by default from `base` to the newest; None if either doesn't exist."""
     new = _number(asked, "to") or newest
-    old = _number(asked, "from") or new - 1
+    old = _number(asked, "from") or (base if new == newest else new - 1)
     rows = AgentVersion.objects.filter(project=project, number__in=(old, new)).select_related("author")
     found = {row.number: row for row in rows}
     if old == new or len(found) < 2:

@@ -9,14 +9,16 @@ from typing import cast
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 
 from console.agent.forms.models import SKILLS
 from console.agent.nested_form_data import Node, read_entries, text_of
-from console.agent.page import form_context, live_version, tab_url
+from console.agent.page import form_context, tab_url
 from console.agent.sections import MODELS, complete
 from console.agent.settings import show_section
 from llm.types import ModelSpec
 from projects.agents.agent_versions import check_model_url
+from projects.agents.drafts import read_draft
 from projects.agents.model_check import ModelCheck, check_model
 from projects.agents.model_choice import default_model, operator_endpoint, own_endpoint
 from projects.agents.model_key import key_for_test
@@ -57,14 +59,18 @@ def _seconds_to_wait(entry: Entry) -> int:
 
 
 def _too_many(wait: int) -> ModelCheck:
-    return ModelCheck(False, f"Limit of {TRIALS_PER_MINUTE} tests per minute reached. Try again in {wait} s.")
+    return ModelCheck(
+        False,
+        gettext("Limit of %(trials_per_minute)s tests per minute reached. Try again in %(wait)s s.")
+        % {"trials_per_minute": TRIALS_PER_MINUTE, "wait": wait},
+    )
 
 
 async def _trial(entry: Entry, entries: Node) -> ModelCheck:
     try:
         return await check_model(await in_db(_model, entry, entries))
     except SettingsRefused as refusal:
-        return ModelCheck(False, " ".join(refusal.errors.values()))
+        return ModelCheck(False, " ".join(map(str, refusal.errors.values())))
 
 
 def _model(entry: Entry, entries: Node) -> ModelSpec:
@@ -72,7 +78,7 @@ def _model(entry: Entry, entries: Node) -> ModelSpec:
     changes = MODELS.read(entries)
     skill = next((skill for skill in SKILLS if skill == text_of(entries, "test")), SKILLS[0])
     with tenant_tx(entry.project.organization.pk):
-        document = complete(live_version(entry.project).document)
+        document = complete(read_draft(entry.project).newest.document)
         config = checked_config({**document, **changes})
         name = config.models.get(skill, default_model(skill))
         if not config.model_base_url:

@@ -33,6 +33,11 @@ def text_of(node: Node, name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
+def printable_text(node: Node, name: str, *, longest: int = 200) -> str:
+    """A text field without control characters, cut at `longest`."""
+    return "".join(character for character in text_of(node, name) if character.isprintable())[:longest]
+
+
 def words_of(node: Node, name: str) -> list[str]:
     """A comma-separated text field as a list."""
     return [word.strip() for word in text_of(node, name).split(",") if word.strip()]

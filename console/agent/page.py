@@ -16,28 +16,37 @@ from console.agent.step_tools import step_tools
 from console.layout import shell_context
 from console.timestamps import format_timestamp
 from projects.agents.agent_versions import ChangedMeanwhile
+from projects.agents.drafts import read_draft
+from projects.agents.hours_text import Contradiction, find_contradictions
 from projects.agents.prompt_budget import PromptBudget, prompt_budget
 from projects.agents.prompt_size import measure_prompt
 from projects.agents.templates_catalogue import are_example_hours, leftover_examples
 from projects.common.differences import differences
-from projects.models import AgentVersion, Project
+from projects.models import AgentVersion
 from projects.models.agent_errors import SettingsRefused, checked_config
 from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 
+# For members with developer tools.
+DEVELOPER_TABS = frozenset({"attributes"})
+
 
 def page_context(request: HttpRequest, entry: Entry, *, tab: str) -> dict[str, Any]:
-    """Layout, tabs and the live version."""
+    """Layout, tabs, the published version and the draft, from which an edit starts."""
     with tenant_tx(entry.project.organization.pk):
-        live = live_version(entry.project)
+        state = read_draft(entry.project)
+    live, zone = state.published, state.published.config.timezone
     slug = entry.project.slug
     tabs = [(section.slug, section.title) for section in SECTIONS] + list(OTHER_TABS)
+    if not entry.member.developer_tools:
+        tabs = [(name, title) for name, title in tabs if name not in DEVELOPER_TABS]
     return {
         **shell_context(request, entry),
         "tabs": [{"title": title, "url": tab_url(slug, name), "is_open": name == tab} for name, title in tabs],
-        "live": version_facts(live, zone=live.config.timezone),
-        "started_from": live.number,
-        "document": complete(live.document),
+        "live": version_facts(live, zone=zone),
+        "draft": {**version_facts(state.draft, zone=zone), "changes": state.changes} if state.draft else None,
+        "started_from": state.newest.number,
+        "document": complete(state.newest.document),
     }
 
 
@@ -62,6 +71,8 @@ def form_context(
     context["conflict"] = _conflict(conflict) if conflict else None
     if section.has_budget:
         context["budget"] = _budget(entry, context["document"])
+    if section.slug in ("business", "procedures", "intents", "hours"):
+        context["contradictions"] = _contradictions(document, section)
     if section is BUSINESS:
         context["made_up"] = leftover_examples(document["business_context"])
     if section is HOURS:
@@ -77,16 +88,13 @@ def tab_url(slug: str, tab: str) -> str:
     return reverse("agent", kwargs={"project_slug": slug, "section": tab})
 
 
-def live_version(project: Project) -> AgentVersion:
-    return AgentVersion.objects.select_related("author").filter(project=project).latest("number")
-
-
 def version_facts(version: AgentVersion, *, zone: str) -> dict[str, Any]:
     """A version's metadata for a template, with times in the business's zone."""
     return {
         "number": version.number,
         "author": version.author.name if version.author else "Makegood",
         "note": version.note,
+        "is_draft": version.is_draft,
         "saved": format_timestamp(version.created_at, zone=zone),
     }
 
@@ -97,6 +105,11 @@ def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:
         **version_facts(conflict.latest, zone=conflict.latest.config.timezone),
         "changes": differences(saved, conflict.values),
     }
+
+
+def _contradictions(document: Mapping[str, Any], section: Section) -> list[Contradiction]:
+    """The section's texts that contradict the opening hours; all of them beside the hours."""
+    return [found for found in find_contradictions(document) if section is HOURS or found.field == section.slug]
 
 
 def _budget(entry: Entry, document: Mapping[str, Any]) -> PromptBudget | None:

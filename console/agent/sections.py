@@ -9,6 +9,7 @@ from typing import Any
 from console.agent.form_fields import FormFields
 from console.agent.forms import abilities, behaviour, business, hours, models, rows, scenarios
 from console.agent.nested_form_data import Node
+from projects.common.translation import lazy
 from projects.models.agent_config import AgentConfig
 
 Read = Callable[[Node], dict[str, Any]]
@@ -39,23 +40,23 @@ class Section:
 
 BUSINESS = Section(
     "business",
-    "Business",
-    "Who the agent is, and facts about your business. Included in every reply.",
+    lazy("Business"),
+    lazy("Who the agent is and what it knows about your business. Included in every reply."),
     business.read,
     business.show,
     has_budget=True,
 )
 MODELS = Section(
     "models",
-    "Models",
-    "Choose a model for each task. Defaults are set by the server’s operator.",
+    lazy("Models"),
+    lazy("Choose a model for each task. The server administrator sets the defaults."),
     models.read,
     models.show,
 )
 HOURS = Section(
     "hours",
-    "Hours",
-    "Your opening hours. Intents and the agent’s answers follow them.",
+    lazy("Hours"),
+    lazy("Your opening hours. Intents and replies depend on them."),
     hours.read,
     hours.show,
     problems=hours.problems,
@@ -64,24 +65,26 @@ SECTIONS = (
     BUSINESS,
     Section(
         "scenarios",
-        "Scenarios",
-        "Conversation paths with numbered steps. Thoughts picks the scenario and the next step.",
+        lazy("Scenarios"),
+        lazy(
+            "Conversation paths with numbered steps. The agent picks the scenario and the next step as it plans ahead."
+        ),
         scenarios.read,
         scenarios.show,
         has_budget=True,
     ),
     Section(
         "procedures",
-        "Procedures",
-        "Instructions that apply in every scenario.",
+        lazy("Procedures"),
+        lazy("Instructions that apply in every scenario."),
         rows.procedures.read,
         rows.procedures.show,
         has_budget=True,
     ),
     Section(
         "intents",
-        "Intents",
-        "What customers ask for, and how to respond when you’re open or closed.",
+        lazy("Intents"),
+        lazy("What customers ask for, and how to respond when you’re open or closed."),
         rows.intents.read,
         rows.intents.show,
         has_budget=True,
@@ -89,16 +92,16 @@ SECTIONS = (
     HOURS,
     Section(
         "behaviour",
-        "Behavior",
-        "Newer messages, follow-ups and checks.",
+        lazy("Behavior"),
+        lazy("Interruptions, follow-ups and checks."),
         behaviour.read,
         behaviour.show,
         problems=behaviour.problems,
     ),
     Section(
         "abilities",
-        "Abilities",
-        "Tools the agent may use while it answers, and when it escalates.",
+        lazy("Abilities"),
+        lazy("Tools the agent can use while it replies, and when it escalates."),
         abilities.read,
         abilities.show,
         has_budget=True,
@@ -106,19 +109,20 @@ SECTIONS = (
     MODELS,
     Section(
         "fields",
-        "Observed fields",
-        "What the observer records about a customer besides name, phone, e-mail and language.",
+        lazy("Observed fields"),
+        lazy("What the agent records about customers besides name, phone, e-mail and language."),
         rows.observer_fields.read,
         rows.observer_fields.show,
     ),
 )
 # Tabs that don't edit the document.
 OTHER_TABS = (
-    ("todos", "Todos"),
-    ("integrations", "Integrations"),
-    ("attributes", "Attributes"),
-    ("limits", "Limits"),
-    ("history", "History"),
+    ("todos", lazy("Todos")),
+    ("integrations", lazy("Integrations")),
+    ("attributes", lazy("Attributes")),
+    ("limits", lazy("Limits")),
+    ("privacy", lazy("Privacy")),
+    ("history", lazy("History")),
 )
 
 

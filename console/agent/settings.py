@@ -8,12 +8,15 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from console.agent.nested_form_data import Node, number_of, read_entries, text_of
+from console.agent.nested_form_data import Node, number_of, printable_text, read_entries, text_of
 from console.agent.page import form_context, tab_url
 from console.agent.sections import HOURS, MODELS, SECTIONS, Section
 from projects.agents.agent_versions import ChangedMeanwhile, Edit, change_agent
+from projects.agents.drafts import read_draft
+from projects.agents.model_choice import key_attribute
 from projects.agents.model_key import change_key, has_stored_key, is_key_lost
 from projects.agents.services import latest_agent_version
 from projects.agents.templates_catalogue import confirm_hours
@@ -24,7 +27,6 @@ from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 
 BY_SLUG = {section.slug: section for section in SECTIONS}
-LONGEST_NOTE = 200
 
 
 @login_required
@@ -42,8 +44,10 @@ def settings_page(request: HttpRequest, project_slug: str, section: str) -> Http
 def show_section(request: HttpRequest, context: dict[str, object], entry: Entry, *, status: int = 200) -> HttpResponse:
     """Render a section from its form context."""
     with tenant_tx(entry.project.organization.pk):
-        context["has_key"] = has_stored_key(entry.project)
-        context["is_key_lost"] = is_key_lost(entry.project)
+        url = str(read_draft(entry.project).newest.document.get("model_base_url", ""))
+        attribute = key_attribute(entry.project, url)
+        context["has_key"] = has_stored_key(entry.project, attribute=attribute)
+        context["is_key_lost"] = is_key_lost(entry.project, attribute=attribute)
     return render(request, "agent/section.html", context, status=status)
 
 
@@ -68,19 +72,21 @@ def _apply(entry: Entry, section: Section, *, entries: Node, author: User) -> st
     changes = section.read(entries)
     if problems := section.problems(changes):
         raise SettingsRefused(problems)
-    note = "".join(character for character in text_of(entries, "note") if character.isprintable())
-    edit = Edit(changes, number_of(entries, "started_from"), author, note[:LONGEST_NOTE])
+    edit = Edit(changes, number_of(entries, "started_from"), author, printable_text(entries, "note"))
     with tenant_tx(entry.project.organization.pk):
         before = latest_agent_version(entry.project)
         after = change_agent(entry.project, edit)
         is_confirmed = section is HOURS and confirm_hours(entry.project)
         has_new_key = section is MODELS and _save_key(entry, entries, before=before, after=after)
     if after.number != before.number:
-        merged = f", merged with version {before.number}" if edit.started_from != before.number else ""
-        return f"Saved as version {after.number}{merged}."
+        if edit.started_from != before.number:
+            return gettext("Draft saved, merged with version %(number)s. Publish it when it’s ready.") % {
+                "number": before.number
+            }
+        return gettext("Draft saved. Publish it to make it live.")
     if is_confirmed:
-        return "Hours confirmed."
-    return "Key saved." if has_new_key else "No changes to save."
+        return gettext("Hours confirmed.")
+    return gettext("Key saved.") if has_new_key else gettext("No changes to save.")
 
 
 def _save_key(entry: Entry, entries: Node, *, before: AgentVersion, after: AgentVersion) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from projects.agents.tool_names import tool_names, tools_of_steps
 from projects.models import Project
 from projects.models.attribute import AttributeType
@@ -31,6 +33,14 @@ def step_tools(project: Project, document: Mapping[str, Any]) -> StepTools:
 
 
 def _warnings(names: Collection[str], known: Collection[str], off: Collection[str]) -> list[str]:
-    missing = [f"{name} no longer exists. Choose another tool or remove it." for name in names if name not in known]
-    disabled = [f"{name} is off. Turn it on under Attributes or remove it." for name in names if name in off]
+    missing = [
+        gettext("%(name)s no longer exists. Choose another tool or remove it.") % {"name": name}
+        for name in names
+        if name not in known
+    ]
+    disabled = [
+        gettext("%(name)s is off. Turn it on under Attributes or remove it.") % {"name": name}
+        for name in names
+        if name in off
+    ]
     return missing + disabled

@@ -11,16 +11,18 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.bookings.board import board_of
 from console.bookings.days import days_around
 from console.bookings.forms import BookingForm, WhenForm
 from console.layout import shell_context
+from console.timestamps import full_day, long_day, short_date
 from projects.common.phones import normalize_phone
 from projects.models import Project, User
 from projects.models.key import Scope
@@ -30,7 +32,7 @@ from tools.models import Booking, BookingKind, BookingState, Resource
 from tools.services.bookings.booking_request import BookingRequest, display_order
 from tools.services.bookings.clock import read_day
 from tools.services.bookings.codes import normal_code
-from tools.services.bookings.date_words import day_words, people, span_words, time_words
+from tools.services.bookings.date_words import time_words
 from tools.services.bookings.finding import bookings_of
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.refusals import InvalidTime, Unbookable
@@ -90,7 +92,9 @@ def bookings(request: HttpRequest, project_slug: str) -> HttpResponse:
     with desk.tx():
         form = _form(request, desk) if desk.entry.may(Scope.OPERATE) else None
         if form is not None and request.method == "POST" and form.is_valid() and (made := _book(desk, form)):
-            messages.success(request, f"Booked: {_named(made, desk)}, code {made.code}.")
+            messages.success(
+                request, gettext("Booked: %(made)s, code %(code)s.") % {"made": _named(made, desk), "code": made.code}
+            )
             return redirect(f"{reverse('bookings', args=[project_slug])}?day={form.cleaned_data['date'].isoformat()}")
         context = _day(request, desk)
     shown = form if form is not None and (request.method == "POST" or "new" in request.GET) else None
@@ -106,7 +110,7 @@ def booking(request: HttpRequest, project_slug: str, booking_id: UUID) -> HttpRe
         row = _find(desk, booking_id)
         form = _when(request, desk, row)
         if request.method == "POST" and form.is_valid() and (moved := _move(desk, row, form)):
-            messages.success(request, f"Booking moved: {_named(moved, desk)}.")
+            messages.success(request, gettext("Booking moved: %(moved)s.") % {"moved": _named(moved, desk)})
             return redirect("booking", project_slug, booking_id)
         shown = _one(desk, _find(desk, booking_id), form)
     return render(request, "bookings/one.html", {**shell_context(request, desk.entry), **shown})
@@ -124,7 +128,7 @@ def cancel_booking(request: HttpRequest, project_slug: str, booking_id: UUID) ->
         except Unbookable as error:
             messages.error(request, error.message)
         else:
-            messages.success(request, "Booking canceled. The customer was not notified.")
+            messages.success(request, gettext("Booking canceled. The customer was not notified."))
     return redirect("booking", project_slug, booking_id)
 
 
@@ -192,7 +196,7 @@ def _move(desk: Desk, row: Booking, form: WhenForm) -> Booking | None:
 
 
 def _day(request: HttpRequest, desk: Desk) -> dict[str, Any]:
-    day, words = _asked_day(request, desk), _asked_words(request)
+    day, words = _asked_day(request, desk), read_words(request.GET)
     resources, opening = desk.resources(), desk.opening
     whole = opening.day_span(day)
     rows = list(bookings_of(desk.project).filter(starts_at__lt=whole.ends_at, ends_at__gt=whole.starts_at))
@@ -201,16 +205,18 @@ def _day(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     hours = opening.hours_of(day)
     return {
         "day": day.isoformat(),
-        "day_words": day_words(day, today=desk.today),
+        "day_words": _day_words(day, desk),
         "is_today": day == desk.today,
         "days": days_around(day, opening=opening, today=desk.today, is_past_shown=True),
-        "hours": f"Open {span_words(hours)}" if hours else "Closed",
+        "hours": gettext("Open %(hours)s") % {"hours": ", ".join(f"{opens}–{closes}" for opens, closes in hours)}
+        if hours
+        else gettext("Closed"),
         "resources": resources,
         "has_active": any(one.is_active for one in resources),
         "board": board,
         "lines": [_line(row, desk) for row in rows],
         "count": len(confirmed),
-        "people": people(sum(row.party_size for row in confirmed)),
+        "people": _people(sum(row.party_size for row in confirmed)),
         "words": words,
         "found": _search(desk, words) if words else None,
     }
@@ -224,10 +230,14 @@ def _shown(resources: Sequence[Resource], confirmed: Sequence[Booking]) -> list[
 
 def _search(desk: Desk, words: str) -> list[Line]:
     """Bookings matching a name, phone number, e-mail address or code, latest first."""
-    phone = normalize_phone(words, region=config_of(desk.project).region)
-    match = Q(name__icontains=words) | Q(code=normal_code(words)) | Q(phone=phone) | Q(email__iexact=words)
-    rows = bookings_of(desk.project).filter(match).order_by("-starts_at")[:FOUND]
+    rows = bookings_of(desk.project).filter(search_filter(desk.project, words)).order_by("-starts_at")[:FOUND]
     return [_line(row, desk) for row in rows]
+
+
+def search_filter(project: Project, words: str) -> Q:
+    """Bookings with this name, phone number, e-mail address or code."""
+    phone = normalize_phone(words, region=config_of(project).region)
+    return Q(name__icontains=words) | Q(code=normal_code(words)) | Q(phone=phone) | Q(email__iexact=words)
 
 
 def _one(desk: Desk, row: Booking, form: WhenForm) -> dict[str, Any]:
@@ -236,7 +246,7 @@ def _one(desk: Desk, row: Booking, form: WhenForm) -> dict[str, Any]:
         "line": _line(row, desk),
         "booking": row,
         "form": form,
-        "people": people(row.party_size),
+        "people": _people(row.party_size),
         "day": local.date().isoformat(),
         "is_meeting": row.kind == BookingKind.MEETING,
         "may_change": row.state == BookingState.CONFIRMED and row.starts_at > desk.now,
@@ -251,7 +261,7 @@ def _line(row: Booking, desk: Desk) -> Line:
     local = desk.opening.local(row.starts_at)
     return Line(
         booking=row,
-        day=day_words(local.date(), today=desk.today),
+        day=_day_words(local.date(), desk),
         time=time_words(local),
         until=time_words(desk.opening.local(row.ends_at)),
         is_cancelled=row.state == BookingState.CANCELLED,
@@ -259,15 +269,24 @@ def _line(row: Booking, desk: Desk) -> Line:
     )
 
 
+def _day_words(day: date, desk: Desk) -> str:
+    """Friday 27 November; with the year if it is not the current one."""
+    return long_day(day) if day.year == desk.today.year else full_day(day)
+
+
+def _people(number: int) -> str:
+    return ngettext("%(number)s person", "%(number)s people", number) % {"number": number}
+
+
 def _stamp(moment: datetime, desk: Desk) -> str:
     """21 Nov 2026, 10:30"""
     local = desk.opening.local(moment)
-    return f"{local.day} {local:%b %Y, %H:%M}"
+    return f"{short_date(local)}, {local:%H:%M}"
 
 
 def _named(row: Booking, desk: Desk) -> str:
-    line = _line(row, desk)
-    return f"{row.name or 'a guest'}, {line.day} at {line.time}, {people(row.party_size)}, {row.resource.name}"
+    line, name = _line(row, desk), row.name or gettext("a guest")
+    return f"{name}, {line.day}, {line.time}, {_people(row.party_size)}, {row.resource.name}"
 
 
 def _asked_day(request: HttpRequest, desk: Desk) -> date:
@@ -278,5 +297,6 @@ def _asked_day(request: HttpRequest, desk: Desk) -> date:
         return desk.today
 
 
-def _asked_words(request: HttpRequest) -> str:
-    return request.GET.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH]
+def read_words(parameters: QueryDict) -> str:
+    """The words of a search."""
+    return parameters.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH]

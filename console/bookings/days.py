@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from console.timestamps import long_day, short_month, short_weekday
 from tools.services.bookings.opening import Opening
 
 BEFORE, SHOWN = 3, 14
@@ -50,10 +51,10 @@ def _day(day: date, *, chosen: date, opening: Opening, today: date) -> Day:
     return Day(
         day=day,
         iso=day.isoformat(),
-        weekday=f"{day:%a}",
+        weekday=short_weekday(day),
         number=day.day,
-        month=f"{day:%b}",
-        words=f"{day:%A} {day.day} {day:%B}",
+        month=short_month(day),
+        words=long_day(day),
         is_chosen=day == chosen,
         is_closed=opening.is_closed_on(day),
         is_today=day == today,

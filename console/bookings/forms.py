@@ -7,25 +7,31 @@ from datetime import date, datetime
 from uuid import UUID
 
 from django import forms
+from django.utils.translation import gettext
 
 from projects.common.phones import InvalidPhone, read_phone
+from projects.common.translation import lazy
 from tools.models import Resource, ResourceKind
 from tools.services.bookings.opening import Opening
 from tools.services.bookings.resources import LARGEST, LONGEST_SLOT, SHORTEST_SLOT
 from tools.services.bookings.services import Guest
 
-SKIPPED = "This time doesn’t exist on that day (clocks change). Choose another."
+SKIPPED = lazy("This time doesn’t exist on that day (clocks change). Choose another.")
 
 
 class WhenForm(forms.Form):
     """Day, time, party size and resource."""
 
-    date = forms.DateField(error_messages={"required": "Choose a day.", "invalid": "Enter a date like 2026-11-27."})
-    time = forms.TimeField(error_messages={"required": "Choose a time.", "invalid": "Enter a time like 19:00."})
+    date = forms.DateField(
+        error_messages={"required": lazy("Choose a day."), "invalid": lazy("Enter a date like 2026-11-27.")}
+    )
+    time = forms.TimeField(
+        error_messages={"required": lazy("Choose a time."), "invalid": lazy("Enter a time like 19:00.")}
+    )
     party_size = forms.IntegerField(
         min_value=1,
         max_value=LARGEST,
-        error_messages={"required": "Enter the number of people.", "invalid": "Enter a number."},
+        error_messages={"required": lazy("Enter the number of people."), "invalid": lazy("Enter a number.")},
     )
     resource = forms.ChoiceField(required=False)
 
@@ -34,7 +40,7 @@ class WhenForm(forms.Form):
         self._opening = opening
         choice = self.fields["resource"]
         if isinstance(choice, forms.ChoiceField):
-            choice.choices = [("", "Smallest that fits"), *((str(one.pk), _label(one)) for one in resources)]
+            choice.choices = [("", gettext("Smallest available")), *((str(one.pk), _label(one)) for one in resources)]
 
     def clean(self) -> dict[str, object]:
         data = super().clean() or {}
@@ -81,7 +87,7 @@ class BookingForm(WhenForm):
 class ResourceForm(forms.Form):
     """A new or existing resource."""
 
-    name = forms.CharField(max_length=120, error_messages={"required": "Enter a name."})
+    name = forms.CharField(max_length=120, error_messages={"required": lazy("Enter a name.")})
     kind = forms.ChoiceField(choices=ResourceKind.choices)
     capacity = forms.IntegerField(min_value=1, max_value=LARGEST)
     slot_minutes = forms.IntegerField(min_value=SHORTEST_SLOT, max_value=LONGEST_SLOT)
@@ -105,7 +111,13 @@ class NewResourcesForm(ResourceForm):
         return [name] if count == 1 else [f"{name} {number}" for number in range(1, count + 1)]
 
 
-LABELS = {"name": "Name", "kind": "Kind", "capacity": "People", "slot_minutes": "Minutes", "count": "How many"}
+LABELS = {
+    "name": lazy("Name"),
+    "kind": lazy("Kind"),
+    "capacity": lazy("People"),
+    "slot_minutes": lazy("Minutes"),
+    "count": lazy("How many"),
+}
 
 
 def _label(resource: Resource) -> str:

@@ -11,11 +11,14 @@ from django.db import transaction
 from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.bookings.forms import NewResourcesForm, ResourceForm
 from console.layout import shell_context
 from console.people.refusals import refusals, take_refusals
+from console.restorations import snapshot_of
+from console.undo import announce_undoable
 from projects.common.api_error import Conflict
 from projects.models import User
 from projects.models.key import Scope
@@ -39,7 +42,7 @@ def resources(request: HttpRequest, project_slug: str) -> HttpResponse:
     entry = _enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
     form = NewResourcesForm(request.POST if is_post else None, initial=INITIAL)
     if is_post and form.is_valid() and _create(entry, form):
-        messages.success(request, f"Added {join_words(form.names)}.")
+        messages.success(request, gettext("Added %(names)s.") % {"names": join_words(form.names)})
         return redirect("resources", project_slug)
     return render(request, "bookings/resources.html", _context(request, entry, form=form))
 
@@ -58,7 +61,7 @@ def change(request: HttpRequest, project_slug: str, resource_id: UUID) -> HttpRe
             change_resource(resource, form.cleaned_data)
         except Resource.DoesNotExist:
             raise Http404 from None
-        messages.success(request, f"{form.cleaned_data['name']} saved.")
+        messages.success(request, gettext("%(name)s saved.") % {"name": form.cleaned_data["name"]})
     return redirect("resources", project_slug)
 
 
@@ -69,8 +72,11 @@ def remove(request: HttpRequest, project_slug: str, resource_id: UUID) -> HttpRe
     entry = _enter(request, project_slug, verb=Scope.CONFIGURE)
     with refusals(request, about=resource_id), tenant_tx(entry.project.organization.pk):
         resource = _find(entry, resource_id)
+        kept = snapshot_of(resource)
         remove_resource(resource)
-        messages.success(request, f"{resource.name} removed.")
+        announce_undoable(
+            request, entry, gettext("%(name)s removed.") % {"name": resource.name}, kind="resource", kept=kept
+        )
     return redirect("resources", project_slug)
 
 

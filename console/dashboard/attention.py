@@ -1,160 +1,119 @@
-"""Items that need a person: requests for one, unknown effects, todos, promises, failed jobs, flagged conversations."""
+"""Matters that wait for staff: the conversations of the inbox by reason, and those of no conversation.
+
+The count is the inbox's, so it is the number beside “Inbox” in the sidebar.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import QuerySet
+from django.urls import reverse
+
+from console.inbox.reasons import LABELS
 from console.promises.figures import in_tests
-from console.sidebar_badges import count_todos
 from conversations.common.customer_names import customer_names
+from conversations.inbox.waiting import Reason, Waiting
 from conversations.models import Conversation
 from jobs.models import Job, State
+from projects.common.translation import lazy
 from projects.models import Project
 from todos.attention import failed_todos, waiting_todos
-from todos.models import Todo, TodoStatus
-from tools.engine.attention import recently_broken_promises, recently_unsent_promises, unknown_effects
-from tools.engine.limit_alerts import open_alerts, sentence_of
-from tools.models import Effect, Escalation, LimitAlert, Promise
-from tools.services.support.escalations import waiting_requests
+from todos.models import Todo
+from tools.engine.attention import recently_unsent_promises, unknown_effects
+from tools.engine.limits.usage import open_alerts, sentence_of
 
-SHOWN = 6
-UNNAMED = "A customer"
-WAITS: Mapping[str, str] = {
-    TodoStatus.PENDING_REVIEW: "Todo to review",
-    TodoStatus.APPROVED: "Todo to assign",
-}
+UNNAMED = lazy("A customer")
 
 
 @dataclass(frozen=True)
 class Matter:
-    """One item, or several of a kind grouped. `page` is a URL name, `section` its section if it has several, `id` the
-    row to open, `query` the page's filter.
-    """
+    """One item, or several of a kind. `kind` selects its sentence in the template, `detail` completes it."""
 
-    title: str
-    at: datetime
-    page: str
-    id: UUID | None = None
-    tone: str = "warn"
-    icon: str = "hand-stop"
-    query: str = ""
-    section: str = ""
+    kind: str
+    count: int
+    url: str
+    tone: str
+    icon: str
+    detail: str = ""
+    name: str = ""
+    at: datetime | None = None
 
 
 @dataclass(frozen=True)
 class Attention:
-    """The newest items, and the total count."""
+    """The conversations that wait, by their main reason, and the other matters."""
 
-    matters: list[Matter]
+    conversations: list[Matter]
+    others: list[Matter]
     count: int
 
 
-def what_needs_you(project: Project) -> Attention:
-    """Everything waiting for staff, most urgent kinds first. Call inside the tenant's transaction."""
-    unknown, tests = unknown_effects(project), in_tests(project)
-    broken = recently_broken_promises(project).exclude(tests)
-    unsent = recently_unsent_promises(project).exclude(tests)
-    flagged = Conversation.objects.filter(project=project).exclude(flag="").order_by("-updated_at")
-    failed = Job.objects.filter(project=project, state=State.FAILED).order_by("-finished_at")
-    asked, todos, limits = waiting_requests(project), count_todos(project), open_alerts(project)
-    counts = {
-        "escalations": asked.count(),
-        "effects": unknown.count(),
-        "todos": todos.waiting,
-        "promises": broken.count(),
-        "unsent": unsent.count(),
-        "failed_jobs": failed.count(),
-        "limits": len(limits),
-    }
-    matters = [
-        *_asked(asked.first(), count=counts["escalations"]),
-        *_limits(limits),
-        *_unknown(unknown.first(), count=counts["effects"]),
-        *_failed_todos(failed_todos(project).first(), count=todos.failed),
-        *_todos(waiting_todos(project).first(), count=todos.waiting - todos.failed),
-        *_broken(broken.first(), count=counts["promises"]),
-        *_unsent(unsent.first(), count=counts["unsent"]),
-        *_failed_jobs(failed.first(), count=counts["failed_jobs"]),
-        *_flagged(list(flagged[:SHOWN])),
-    ]
-    return Attention(matters[:SHOWN], count=sum(counts.values()) + flagged.count())
+def what_needs_you(project: Project, *, is_developer: bool) -> Attention:
+    """Everything waiting for staff; failed jobs for developers only. Call inside the tenant's transaction."""
+    waiting = Waiting(project)
+    others = [*_others(project), *(_failed_jobs(project) if is_developer else ())]
+    return Attention(list(_by_reason(project, waiting)), others, count=waiting.count)
 
 
-def _asked(longest: Escalation | None, *, count: int) -> list[Matter]:
-    if longest is None:
-        return []
-    at = longest.requested_at or longest.created_at
-    if count > 1:
-        return [
-            Matter(f"{count:,} customers are waiting for a person", at, "escalations", tone="bad", icon="message-user")
-        ]
-    words = f"Customer waiting for a person: {longest.reason}"
-    return [Matter(words, at, "conversation", id=longest.conversation_id, tone="bad", icon="message-user")]
+def _by_reason(project: Project, waiting: Waiting) -> Iterator[Matter]:
+    groups = waiting.main_reasons
+    for reason in Reason:
+        if ids := groups.get(reason):
+            yield _matter(project, reason, ids)
 
 
-def _limits(alerts: Sequence[LimitAlert]) -> list[Matter]:
-    if not alerts:
-        return []
-    worst = alerts[0]
-    words = sentence_of(worst) if len(alerts) == 1 else f"{len(alerts):,} limits are half used or reached"
-    tone = "bad" if worst.is_reached else "warn"
-    return [Matter(words, worst.created_at, "agent", tone=tone, icon="hand-stop", section="limits")]
+def _matter(project: Project, reason: Reason, ids: Sequence[UUID]) -> Matter:
+    label = LABELS[reason]
+    if len(ids) > 1:
+        url = f"{reverse('inbox', args=[project.slug])}?reason={reason.value}"
+        return Matter(reason.value, len(ids), url, label.tone, label.icon)
+    row = Conversation.objects.get(pk=ids[0])
+    return Matter(
+        reason.value,
+        1,
+        reverse("conversation", args=[project.slug, row.pk]),
+        label.tone,
+        label.icon,
+        detail=row.flag,
+        name=customer_names([row.persona_id]).get(row.persona_id, UNNAMED),
+        at=row.updated_at,
+    )
 
 
-def _unknown(newest: Effect | None, *, count: int) -> list[Matter]:
-    if newest is None:
-        return []
-    words = f"Confirm the outcome of {newest.tool}" if count == 1 else f"Confirm the outcome of {count:,} effects"
-    return [Matter(words, newest.created_at, "effects", icon="help-circle", query="?state=unknown")]
+def _others(project: Project) -> Iterator[Matter]:
+    """Limits, messages that no service sends, and effects and todos of no conversation."""
+    alerts = open_alerts(project)
+    if alerts:
+        url = reverse("agent", kwargs={"project_slug": project.slug, "section": "limits"})
+        tone = "bad" if alerts[0].is_reached else "warn"
+        detail = sentence_of(alerts[0]) if len(alerts) == 1 else ""
+        yield Matter("limits", len(alerts), url, tone, "hand-stop", detail=detail, at=alerts[0].created_at)
+    unsent = recently_unsent_promises(project).exclude(in_tests(project)).count()
+    if unsent:
+        yield Matter("unsent", unsent, reverse("promises", args=[project.slug]) + "?state=not_sent", "warn", "inbox")
+    own = {"conversation_id": None}
+    unknown = unknown_effects(project).filter(**own).count()
+    if unknown:
+        yield Matter("effects", unknown, reverse("promises", args=[project.slug]), "warn", "help-circle")
+    yield from _todos(project, "todos", waiting_todos(project).filter(**own), tone="warn")
+    yield from _todos(project, "failed_todos", failed_todos(project).filter(**own), tone="bad")
 
 
-def _todos(newest: Todo | None, *, count: int) -> list[Matter]:
-    if newest is None:
-        return []
-    if count > 1:
-        return [Matter(f"{count:,} todos need attention", newest.status_at, "todos", icon="checklist")]
-    waits = WAITS.get(newest.status, "Todo needs attention")
-    return [Matter(f"{waits}: {newest.description}", newest.status_at, "todo", id=newest.pk, icon="checklist")]
+def _todos(project: Project, kind: str, rows: QuerySet[Todo], *, tone: str) -> Iterator[Matter]:
+    """A single todo by its title, several as their number."""
+    found = list(rows[:2])
+    if len(found) == 1:
+        url = reverse("todo", args=[project.slug, found[0].pk])
+        yield Matter(kind, 1, url, tone, "checklist", name=found[0].heading, at=found[0].status_at)
+    elif found:
+        yield Matter(kind, rows.count(), reverse("todos", args=[project.slug]), tone, "checklist")
 
 
-def _failed_todos(newest: Todo | None, *, count: int) -> list[Matter]:
-    if newest is None:
-        return []
-    words = f"Todo failed: {newest.description}" if count == 1 else f"{count:,} todos failed in the last 7 days"
-    page, todo_id = ("todo", newest.pk) if count == 1 else ("todos", None)
-    return [Matter(words, newest.status_at, page, id=todo_id, tone="bad", icon="alert-triangle")]
-
-
-def _broken(newest: Promise | None, *, count: int) -> list[Matter]:
-    if newest is None:
-        return []
-    words = f"Promise broken: “{newest.quote}”" if count == 1 else f"{count:,} promises broken in the last 7 days"
-    at = newest.closed_at or newest.created_at
-    return [Matter(words, at, "promises", tone="bad", icon="circle-x", query="?state=broken")]
-
-
-def _unsent(newest: Promise | None, *, count: int) -> list[Matter]:
-    if newest is None:
-        return []
-    words = f"Not sent: “{newest.quote}”" if count == 1 else f"{count:,} promises weren’t sent"
-    words += ". Connect a provider."
-    return [Matter(words, newest.created_at, "promises", icon="inbox", query="?state=not_sent")]
-
-
-def _failed_jobs(newest: Job | None, *, count: int) -> list[Matter]:
-    if newest is None:
-        return []
-    words = "1 failed job" if count == 1 else f"{count:,} failed jobs"
-    at = newest.finished_at or newest.created_at
-    return [Matter(words, at, "failed_jobs", tone="bad", icon="alert-triangle")]
-
-
-def _flagged(rows: Sequence[Conversation]) -> list[Matter]:
-    names = customer_names([row.persona_id for row in rows])
-    return [
-        Matter(f"{names.get(row.persona_id, UNNAMED)}: {row.flag}", row.updated_at, "conversation", id=row.pk)
-        for row in rows
-    ]
+def _failed_jobs(project: Project) -> Iterator[Matter]:
+    failed = Job.objects.filter(project=project, state=State.FAILED).count()
+    if failed:
+        yield Matter("failed_jobs", failed, reverse("failed_jobs", args=[project.slug]), "bad", "alert-triangle")

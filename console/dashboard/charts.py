@@ -1,4 +1,8 @@
-"""Chart geometry; templates draw it as SVG. A unit is about one desktop pixel."""
+"""Chart geometry; templates draw it as SVG without scaling.
+
+Horizontal positions are percentages of the plot, vertical ones pixels, so a chart fills its width while its text keeps its
+size.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-WIDE, NARROW = 660, 350
-LEFT = 34.0
+from projects.common.numbers import decimal, grouped
+
 TOP = 10.0
+FOOT = 28.0
 BAR_SHARE = 0.62
 GAP = 1.0
 STEPS = (1, 2, 2.5, 4, 5, 6, 10)
+# Labels that fit below the plot; half of them do on a phone.
+MOST_LABELS = 8
 
 
 @dataclass(frozen=True)
@@ -21,28 +28,52 @@ class GridLine:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """One segment of a stack. `tone` is a CSS class, `title` the tooltip."""
+class Segment:
+    """One segment of a stack. `tone` is a CSS class."""
 
-    x: float
     y: float
-    width: float
     height: float
     tone: str
-    title: str
+
+
+@dataclass(frozen=True)
+class Value:
+    """One value of a column, as its tooltip shows it."""
+
+    name: str
+    text: str
+    tone: str
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its position, what is drawn in it, its values, and the page that lists what it counts, if any."""
+
+    x: float
+    width: float
+    bar_x: float
+    bar_width: float
+    center: float
+    name: str
+    values: list[Value]
+    segments: list[Segment]
+    url: str
 
 
 @dataclass(frozen=True)
 class Label:
+    """A label below the plot; `is_now` marks the current hour or day, and `is_spare` what narrow charts leave out."""
+
     x: float
     text: str
+    is_now: bool
+    is_spare: bool
 
 
 @dataclass(frozen=True)
 class Dot:
     x: float
     y: float
-    title: str
 
 
 @dataclass(frozen=True)
@@ -58,11 +89,10 @@ class Line:
 class Chart:
     """A chart ready to draw. `summary` is its text alternative."""
 
-    width: int
     height: float
     base: float
     grid: list[GridLine]
-    bars: list[Bar]
+    columns: list[Column]
     lines: list[Line]
     labels: list[Label]
     summary: str
@@ -78,49 +108,49 @@ class Series:
 
 
 @dataclass(frozen=True)
+class Axis:
+    """The columns: their names, the labels below the plot, the pages they lead to, and the current one."""
+
+    names: Sequence[str]
+    labels: Sequence[str]
+    urls: Sequence[str] = ()
+    now: int | None = None
+
+
+@dataclass(frozen=True)
 class Scale:
     """Maps values to coordinates."""
 
     top: float
     base: float
     columns: int
-    width: int
 
     @property
     def step(self) -> float:
-        return (self.width - LEFT) / self.columns
+        return 100 / self.columns
 
     def y(self, value: float) -> float:
         return round(self.base - (self.base - TOP) * value / self.top, 1)
 
     def x(self, column: int) -> float:
         """The center of a column."""
-        return round(LEFT + self.step * (column + 0.5), 1)
+        return round(self.step * (column + 0.5), 3)
 
 
-def stacked(
-    series: Sequence[Series],
-    *,
-    labels: Sequence[str],
-    height: float,
-    unit: str,
-    summary: str,
-    width: int = WIDE,
-    whole: float = 0,
-) -> Chart:
-    """A stacked bar chart, one stack per label. The axis reaches at least `whole`."""
-    sums = [sum(one.values[column] or 0 for one in series) for column in range(len(labels))]
-    scale = Scale(top=nice_top(max([whole, *sums])), base=height - 28, columns=len(labels), width=width)
-    bars = [bar for column in range(len(labels)) for bar in _stack(series, column, labels[column], scale, unit)]
-    return _chart(scale, height=height, labels=labels, summary=summary, bars=bars, unit=unit)
+def stacked(series: Sequence[Series], axis: Axis, *, height: float, unit: str, summary: str) -> Chart:
+    """A stacked bar chart, one stack per column."""
+    sums = [sum(one.values[column] or 0 for one in series) for column in range(len(axis.names))]
+    scale = Scale(top=nice_top(max(sums)), base=height - FOOT, columns=len(axis.names))
+    stacks = [_stack(series, column, scale) for column in range(len(axis.names))]
+    return _chart(scale, axis, series, unit=unit, height=height, summary=summary, stacks=stacks)
 
 
-def lines(series: Sequence[Series], *, labels: Sequence[str], height: float, unit: str, summary: str) -> Chart:
+def lines(series: Sequence[Series], axis: Axis, *, height: float, unit: str, summary: str) -> Chart:
     """A line chart, one line per series."""
     highest = max((value for one in series for value in one.values if value is not None), default=0)
-    scale = Scale(top=nice_top(highest), base=height - 28, columns=len(labels), width=WIDE)
-    drawn = [_line(one, labels, scale, unit) for one in series]
-    return _chart(scale, height=height, labels=labels, summary=summary, lines=drawn, unit=unit)
+    scale = Scale(top=nice_top(highest), base=height - FOOT, columns=len(axis.names))
+    drawn = [_line(one, scale) for one in series]
+    return _chart(scale, axis, series, unit=unit, height=height, summary=summary, lines=drawn)
 
 
 def nice_top(value: float) -> float:
@@ -133,54 +163,82 @@ def nice_top(value: float) -> float:
     return next(top for step in STEPS if (top := step * power) >= value and top % 2 == 0)
 
 
-def _stack(series: Sequence[Series], column: int, label: str, scale: Scale, unit: str) -> list[Bar]:
-    bars, below = [], 0.0
-    width = scale.step * BAR_SHARE
+def _stack(series: Sequence[Series], column: int, scale: Scale) -> list[Segment]:
+    segments, below = [], 0.0
     for one in series:
         value = one.values[column] or 0
         if not value:
             continue
         bottom, top = scale.y(below), scale.y(below + value)
-        title = f"{label}: {_number(value)}{unit} {one.name.lower()}"
-        height = max(0.8, round(bottom - top - GAP, 1))
-        bars.append(Bar(round(scale.x(column) - width / 2, 1), top, round(width, 1), height, one.tone, title))
+        segments.append(Segment(top, max(0.8, round(bottom - top - GAP, 1)), one.tone))
         below += value
-    return bars
+    return segments
 
 
-def _line(one: Series, labels: Sequence[str], scale: Scale, unit: str) -> Line:
+def _line(one: Series, scale: Scale) -> Line:
     path, dots, pen_is_down = [], [], False
     for column, value in enumerate(one.values):
         if value is not None:
             x, y = scale.x(column), scale.y(value)
             path.append(f"{'L' if pen_is_down else 'M'}{x} {y}")
-            dots.append(Dot(x, y, f"{labels[column]}: {_number(value)}{unit} {one.name.lower()}"))
+            dots.append(Dot(x, y))
         pen_is_down = value is not None
     return Line(" ".join(path), dots, one.tone)
 
 
 def _chart(
     scale: Scale,
+    axis: Axis,
+    series: Sequence[Series],
     *,
-    height: float,
-    labels: Sequence[str],
-    summary: str,
     unit: str,
-    bars: Sequence[Bar] = (),
+    height: float,
+    summary: str,
+    stacks: Sequence[list[Segment]] = (),
     lines: Sequence[Line] = (),
 ) -> Chart:
     marks = (0, scale.top / 2, scale.top)
     return Chart(
-        width=scale.width,
         height=height,
         base=scale.base,
-        grid=[GridLine(scale.y(mark), f"{_number(mark)}{unit if unit == '%' else ''}") for mark in marks],
-        bars=list(bars),
+        grid=[GridLine(scale.y(mark), number(mark)) for mark in marks],
+        columns=[
+            _column(scale, axis, series, at, unit=unit, segments=stacks[at] if stacks else [])
+            for at in range(scale.columns)
+        ],
         lines=list(lines),
-        labels=[Label(scale.x(column), text) for column, text in enumerate(labels)],
+        labels=_labels(scale, axis),
         summary=summary,
     )
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
+def _column(
+    scale: Scale, axis: Axis, series: Sequence[Series], at: int, *, unit: str, segments: list[Segment]
+) -> Column:
+    width = scale.step * BAR_SHARE
+    found = [(one, value) for one in series if (value := one.values[at]) is not None]
+    return Column(
+        x=round(scale.step * at, 3),
+        width=round(scale.step, 3),
+        bar_x=round(scale.x(at) - width / 2, 3),
+        bar_width=round(width, 3),
+        center=scale.x(at),
+        name=axis.names[at],
+        values=[Value(one.name, f"{number(value)}{unit}", one.tone) for one, value in found],
+        segments=segments,
+        url=axis.urls[at] if axis.urls and any(value for _, value in found) else "",
+    )
+
+
+def _labels(scale: Scale, axis: Axis) -> list[Label]:
+    """Evenly spaced labels, the current column's among them."""
+    step = -(-scale.columns // MOST_LABELS)
+    first = axis.now % step if axis.now is not None else 0
+    shown = range(first, scale.columns, step)
+    # Every second one, so that the last one stays.
+    spare = set(shown[-2::-2])
+    return [Label(scale.x(at), axis.labels[at], at == axis.now, at in spare) for at in shown]
+
+
+def number(value: float) -> str:
+    return grouped(value) if value >= 10 or value == int(value) else decimal(value, 1)

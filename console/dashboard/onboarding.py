@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
+from django.conf import settings
+from django.utils.translation import gettext
+
 from conversations.models import Conversation
 from projects.agents.templates_catalogue import are_example_hours, are_hours_confirmed, leftover_examples
+from projects.connections.integration_types import KINDS
 from projects.models import AgentVersion, Invitation, Member, Project
+from projects.models.source import Source
 from projects.records.attributes import resolve_attributes, set_attribute
 from projects.widget.widgets import find_widget
 
@@ -49,18 +54,66 @@ def _steps(project: Project) -> list[Step]:
     widget = find_widget(project)
     people = Member.objects.count() > 1 or Invitation.objects.exists()
     return [
-        Step("Talk to the agent", "Play the customer", "Open playground", "playground", talked),
-        Step("Describe your business", "Address, offers, prices", "Describe it", "agent", _is_described(version)),
-        Step("Set opening hours", "Answers follow them", "Set hours", "agent", _has_hours(project, version), "hours"),
         Step(
-            "Add the chat to your site",
-            "One line of code",
-            "Set up widget",
+            gettext("Talk to the agent"), gettext("Play the customer"), gettext("Open playground"), "playground", talked
+        ),
+        Step(
+            gettext("Describe your business"),
+            gettext("Address, offers, prices"),
+            gettext("Describe"),
+            "agent",
+            _is_described(version),
+        ),
+        Step(
+            gettext("Connect a model"),
+            gettext("Until then, replies follow simple rules"),
+            gettext("Connect"),
+            "agent",
+            _has_model(version),
+            "models",
+        ),
+        Step(
+            gettext("Connect messaging"),
+            gettext("Texts and e-mails to your customers"),
+            gettext("Connect"),
+            "agent",
+            _sends_messages(project),
+            "integrations",
+        ),
+        Step(
+            gettext("Set opening hours"),
+            gettext("Replies depend on them"),
+            gettext("Set hours"),
+            "agent",
+            _has_hours(project, version),
+            "hours",
+        ),
+        Step(
+            gettext("Add the chat to your site"),
+            gettext("One line of code"),
+            gettext("Set up widget"),
             "widget",
             widget is not None and widget.is_enabled,
         ),
-        Step("Invite a colleague", "They can answer customers too", "Invite", "members", people),
+        Step(
+            gettext("Invite a teammate"),
+            gettext("They can reply to customers too"),
+            gettext("Invite"),
+            "members",
+            people,
+        ),
     ]
+
+
+def _has_model(version: AgentVersion | None) -> bool:
+    """Return True if the server or the project has a model; the offline one doesn't count."""
+    return not settings.OFFLINE_MODEL or bool(version and version.config.model_base_url)
+
+
+def _sends_messages(project: Project) -> bool:
+    """Return True once a service for texts or e-mails is connected."""
+    senders = [kind.name for kind in KINDS.values() if not kind.is_looked_up]
+    return Source.objects.filter(project=project, kind__in=senders, is_enabled=True, needs_reauth=False).exists()
 
 
 def _is_described(version: AgentVersion | None) -> bool:

@@ -1,125 +1,122 @@
-"""The six headline metrics, each compared with the week before where that applies."""
+"""The five headline figures, each compared with the period before."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
-from console.dashboard.metrics import Figures, Week
-from console.promises.metrics import PromiseCounts
+from console.dashboard.metrics import Figures
+from conversations.analytics.definitions import FEWEST
+from projects.common.numbers import decimal, grouped
 
 # Relative changes below this read as "unchanged".
 SAME = 0.005
 
 
 @dataclass(frozen=True)
-class Stat:
-    """One metric. `tone` and `icon` mark the comparison as good or bad, where that applies."""
+class Change:
+    """The relative change against the period before, in percent. `tone` marks it as good or bad, where that applies."""
 
-    label: str
-    value: str
-    unit: str = ""
-    beneath: str = ""
+    percent: str
+    is_more: bool
+    is_same: bool
     tone: str = ""
-    icon: str = ""
 
 
-# The fifth metric depends on the counts.
-LABELS = ("Conversations", "Promises kept", "First token, median", "Fresh directives", "", "Model cost")
-AWAITED = [Stat(label, "") for label in LABELS]
+@dataclass(frozen=True)
+class Stats:
+    """The headline figures, formatted. An empty value means that there is not enough data; a change of None means that the
+    period before had too little.
+    """
+
+    conversations: str
+    messages: str
+    conversations_change: Change | None
+    first_token: tuple[str, str] | None
+    p95: tuple[str, str] | None
+    first_token_change: Change | None
+    quality: str
+    scored: int
+    quality_before: str
+    kept_rate: str
+    kept: int
+    broken: int
+    not_sent: int
+    unowned: int
+    kept_before: str
+    cost: str
+    is_free: bool
+    cost_each: str
+    cost_change: Change | None
+    test_cost: str
 
 
-def stats_of(figures: Figures | None) -> list[Stat]:
-    """Volume, kept promises, speed, freshness, quality (failed jobs where nothing is scored), cost. Placeholders while counting."""
-    if figures is None:
-        return AWAITED
+def stats_of(figures: Figures) -> Stats:
+    """The headline figures of a period."""
     now, before = figures.now, figures.before
-    scored = now.turns.scored or before.turns.scored
-    return [
-        _volume(now, before),
-        _kept(figures.promises),
-        _first_token(now),
-        _fresh(now, before),
-        _quality(now, before) if scored else _failed(now, before),
-        _cost(now, before),
-    ]
-
-
-def _volume(now: Week, before: Week) -> Stat:
-    beneath = _change(now.messages, before.messages)
-    words = f"{now.messages:,} {'message' if now.messages == 1 else 'messages'}"
-    return Stat("Conversations", f"{now.conversations:,}", beneath=f"{words}, {beneath}" if beneath else words)
-
-
-def _kept(promises: PromiseCounts) -> Stat:
-    """The share of kept among kept and broken promises. Those not sent are in neither."""
-    parts = [f"{promises.not_sent:,} not sent"] if promises.not_sent else []
-    if promises.unowned:
-        parts.append(f"{promises.unowned:,} {'needs' if promises.unowned == 1 else 'need'} an owner")
-    rate = promises.kept_rate
-    if rate is None:
-        return Stat("Promises kept", "–", beneath=", ".join(parts) or "None kept or broken yet")
-    beneath = ", ".join(parts) or f"{promises.kept + promises.late:,} kept, {promises.broken:,} broken"
-    return Stat("Promises kept", "100" if rate == 100 else f"{min(rate, 99.9):.1f}", "%", beneath=beneath)
-
-
-def _first_token(now: Week) -> Stat:
-    median_ms, p95_ms = now.turns.median_ms, now.turns.p95_ms
-    if median_ms is None or p95_ms is None:
-        return Stat("First token, median", "–", beneath="No replies yet")
-    value, unit = _duration(median_ms)
-    return Stat("First token, median", value, unit, beneath=f"p95 {' '.join(_duration(p95_ms))}")
-
-
-def _fresh(now: Week, before: Week) -> Stat:
-    share, earlier = now.turns.fresh_share, before.turns.fresh_share
-    if share is None:
-        return Stat("Fresh directives", "–", beneath="Starts with the second reply")
-    beneath = f"{now.turns.stale:,} stale, {now.turns.waiting:,} waiting"
-    if earlier is not None:
-        beneath += f"; {earlier:.0%} before".replace("%", " %")
-    return Stat("Fresh directives", f"{100 * share:.0f}", "%", beneath=beneath)
-
-
-def _quality(now: Week, before: Week) -> Stat:
-    quality, earlier = now.turns.quality, before.turns.quality
-    if quality is None:
-        return Stat("Call quality", "–", beneath=f"{earlier:.1f} the week before" if earlier else "")
-    turns = f"{now.turns.scored:,} {'turn' if now.turns.scored == 1 else 'turns'} scored"
-    return Stat(
-        "Call quality", f"{quality:.1f}", "of 10", beneath=f"{turns}; {earlier:.1f} before" if earlier else turns
+    promises, earlier = figures.promises.now, figures.promises.before
+    is_timed = now.replies.count >= FEWEST
+    return Stats(
+        conversations=grouped(now.conversations),
+        messages=grouped(now.messages),
+        conversations_change=_change(now.conversations, before.conversations, more="ok"),
+        first_token=_duration(now.replies.median_ms) if is_timed else None,
+        p95=_duration(now.replies.p95_ms) if is_timed else None,
+        first_token_change=_speed_change(figures) if is_timed else None,
+        quality=_score(now.replies.quality, over=now.replies.scored),
+        scored=now.replies.scored,
+        quality_before=_score(before.replies.quality, over=before.replies.scored),
+        kept_rate=rate_words(promises.kept_rate),
+        kept=promises.kept + promises.late,
+        broken=promises.broken,
+        not_sent=promises.not_sent,
+        unowned=promises.unowned,
+        kept_before=rate_words(earlier.kept_rate),
+        cost="" if now.cost is None else dollars(now.cost),
+        is_free=now.cost is not None and not now.cost,
+        cost_each=_cents_each(now.cost, over=now.conversations),
+        cost_change=_change(float(now.cost or 0), float(before.cost or 0), fewest=0),
+        test_cost=dollars(now.test_cost) if now.test_cost else "",
     )
 
 
-def _failed(now: Week, before: Week) -> Stat:
-    beneath = f"{before.failed_jobs:,} the week before"
-    if not now.failed_jobs:
-        return Stat("Failures", "0", beneath=beneath)
-    return Stat("Failures", f"{now.failed_jobs:,}", beneath=beneath, tone="bad", icon="alert-triangle")
-
-
-def _cost(now: Week, before: Week) -> Stat:
-    if now.cost is None:
-        return Stat("Model cost", "–", beneath="No model prices set")
-    if not now.cost:
-        return Stat("Model cost", "$0.00", beneath="All calls were free")
-    cents = 100 * float(now.cost) / now.conversations if now.conversations else 0.0
-    beneath = f"{cents:.1f} ¢ per conversation"
-    if before.cost:
-        beneath += f"; ${before.cost:,.2f} before"
-    if now.test_cost:
-        beneath += f"; ${now.test_cost:,.2f} in tests"
-    return Stat("Model cost", f"${now.cost:,.2f}", beneath=beneath)
-
-
-def _change(now: int, before: int) -> str:
-    """The change against the week before; empty if that week had none."""
-    if not before:
+def rate_words(rate: float | None) -> str:
+    """A percentage with one decimal; 100 only if there is no exception."""
+    if rate is None:
         return ""
+    return "100" if rate == 100 else decimal(min(rate, 99.9), 1)
+
+
+def dollars(amount: Decimal) -> str:
+    return f"${amount:,.2f}"
+
+
+def _change(now: float, before: float, *, more: str = "", fewest: float = FEWEST) -> Change | None:
+    """The change against the period before; None if it had fewer than `fewest`."""
+    if not before or before < fewest:
+        return None
     change = now / before - 1
-    if abs(change) < SAME:
-        return "unchanged"
-    return f"{abs(change):.0%} {'more' if change > 0 else 'fewer'}".replace("%", " %")
+    is_more = change > 0
+    return Change(f"{abs(change) * 100:.0f}", is_more, abs(change) < SAME, tone=more if is_more else "")
 
 
-def _duration(ms: float) -> tuple[str, str]:
-    return (f"{ms:.0f}", "ms") if ms < 1000 else (f"{ms / 1000:.2f}", "s")
+def _speed_change(figures: Figures) -> Change | None:
+    now, before = figures.now.replies, figures.before.replies
+    if now.median_ms is None or before.median_ms is None or before.count < FEWEST:
+        return None
+    change = _change(now.median_ms, before.median_ms, more="warn", fewest=0)
+    return change and Change(change.percent, change.is_more, change.is_same, change.tone or "ok")
+
+
+def _score(quality: float | None, *, over: int) -> str:
+    return decimal(quality, 1) if quality is not None and over >= FEWEST else ""
+
+
+def _cents_each(cost: Decimal | None, *, over: int) -> str:
+    return decimal(100 * float(cost) / over, 1) if cost and over else ""
+
+
+def _duration(ms: float | None) -> tuple[str, str] | None:
+    if ms is None:
+        return None
+    return (f"{ms:.0f}", "ms") if ms < 1000 else (decimal(ms / 1000, 2), "s")

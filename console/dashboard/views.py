@@ -1,11 +1,12 @@
-"""The dashboard: weekly metrics, items that need attention, and onboarding."""
+"""The home page: figures of a period, what waits for staff, the latest promises, and onboarding."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.decorators import login_required
@@ -13,128 +14,190 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
-from console.dashboard.attention import Attention, Matter, what_needs_you
-from console.dashboard.charts import NARROW, Chart, Series, lines, stacked
-from console.dashboard.metrics import DAYS, Period, Turns, last_days
-from console.dashboard.metrics_cache import recent_figures
+from console.dashboard.attention import Attention, what_needs_you
+from console.dashboard.charts import Axis, Chart, Series, lines, stacked
+from console.dashboard.just_now import just_now
+from console.dashboard.metrics import Figures, Slot, project_figures, slots_of
 from console.dashboard.onboarding import Step, first_steps, hide_first_steps
 from console.dashboard.stats import stats_of
 from console.layout import shell_context
-from console.timestamps import format_timestamp
+from console.timestamps import format_timestamp, long_day, short_day, short_weekday
+from conversations.analytics.definitions import DEFINITIONS, FEWEST
+from conversations.analytics.figure_cache import recent_figures
+from conversations.analytics.period import Period, last_days
 from conversations.common.business_hours import working_status
+from projects.common.numbers import grouped
+from projects.models import Project
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 
-NONE = "No replies in this period."
-COUNTING = "Loading."
+PERIODS = (1, 7, 30)
+USUAL = 7
 
 
 @dataclass(frozen=True)
 class Charts:
-    turns: Chart
-    first_token: Chart
-    freshness: Chart
+    """A chart is None where there is too little to draw."""
+
+    conversations: Chart | None
+    first_token: Chart | None
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def dashboard(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """Show the dashboard; POST hides the onboarding checklist for good.
+    """Show the home page, or with `part=live` only what changes by itself; POST hides the onboarding checklist for good.
 
-    Metrics of a busy project may still be counting; static/js/dashboard.js then reloads them.
+    Figures of a busy project may still be counting; static/js/dashboard.js then reloads them.
     """
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
-    now = timezone.now()
-    period = last_days(now, timezone=zone_of(entry))
-    with tenant_tx(entry.project.organization.pk):
-        if is_post:
-            hide_first_steps(entry.project)
-        else:
-            attention = what_needs_you(entry.project)
-            steps = first_steps(entry.project)
-            # Last, so that a background count doesn't slow the other queries.
-            figures = recent_figures(entry.project, period)
     if is_post:
+        with tenant_tx(entry.project.organization.pk):
+            hide_first_steps(entry.project)
         return redirect("dashboard", project_slug=project_slug)
-    context = {
-        **shell_context(request, entry),
+    if request.GET.get("part") == "live":
+        with tenant_tx(entry.project.organization.pk):
+            live, _ = _live(entry)
+        return render(request, "dashboard/_live.html", {"project": entry.project, **live})
+    return render(request, "dashboard/dashboard.html", _page(request, entry))
+
+
+def _page(request: HttpRequest, entry: Entry) -> dict[str, Any]:
+    now = timezone.now()
+    period = last_days(now, days=_days(request), timezone=zone_of(entry))
+    with tenant_tx(entry.project.organization.pk):
+        live, attention = _live(entry)
+        steps = first_steps(entry.project)
+        # Last, so that a background count doesn't slow the other queries.
+        figures = recent_figures("home", entry.project, period, partial(_count, entry.project, period))
+    return {
+        **shell_context(request, entry, waiting=attention.count),
         **_today(entry, now),
         **_steps(steps, entry),
-        **_attention(attention, entry),
-        "is_empty": figures is not None and figures.is_empty,
-        "counted": f"{figures.period.now:%H:%M}" if figures else "",
-        "stats": stats_of(figures),
-        "charts": charts_of(period, figures.days) if figures else awaited_charts(period),
+        **live,
+        **_figures(figures, period, entry.project),
     }
-    return render(request, "dashboard/dashboard.html", context)
 
 
-def charts_of(period: Period, days: Sequence[Turns]) -> Charts:
-    """Charts of the week, by day."""
-    labels = [f"{day:%a}" for day in period.days]
-    return Charts(
-        turns=_turns(days, labels), first_token=_first_token(days, labels), freshness=_freshness(days, labels)
+def _days(request: HttpRequest) -> int:
+    days = request.GET.get("days", "")
+    return int(days) if days in {str(period) for period in PERIODS} else USUAL
+
+
+def _count(project: Project, period: Period) -> Figures:
+    """The figures up to now, which may be later than the request that asked for them."""
+    return project_figures(project, last_days(timezone.now(), days=period.length, timezone=period.timezone))
+
+
+def _figures(figures: Figures | None, period: Period, project: Project) -> dict[str, Any]:
+    begun = urlencode({"view": "all", "since": period.first_day, "until": period.last_day})
+    return {
+        "is_empty": figures is not None and figures.is_empty,
+        "counted": f"{figures.period.until:%H:%M}" if figures else "",
+        "days": period.length,
+        "since": period.first_day.isoformat(),
+        "until": period.last_day.isoformat(),
+        "periods": PERIODS,
+        "stats": stats_of(figures) if figures else None,
+        "charts": charts_of(figures, project) if figures else None,
+        "definitions": DEFINITIONS,
+        "fewest": FEWEST,
+        "begun_url": f"{reverse('inbox', args=[project.slug])}?{begun}",
+        "analytics_url": f"{reverse('analytics', args=[project.slug])}?"
+        + urlencode({"since": period.first_day, "until": period.last_day}),
+    }
+
+
+def charts_of(figures: Figures, project: Project) -> Charts:
+    """Charts by hour for one day, by day for longer periods."""
+    axis = _axis(figures.period, project)
+    return Charts(conversations=_conversations(figures, axis), first_token=_first_token(figures, axis))
+
+
+def _axis(period: Period, project: Project) -> Axis:
+    slots, inbox = slots_of(period), reverse("inbox", args=[project.slug])
+    now = period.until.replace(tzinfo=None)
+    is_hourly = period.is_one_day
+    days = [{"view": "all", "since": slot.date(), "until": slot.date()} for slot in slots]
+    hours = [{"hour": slot.hour} if is_hourly else {} for slot in slots]
+    return Axis(
+        names=[f"{slot:%H:%M}" if is_hourly else f"{short_weekday(slot)} {short_day(slot)}" for slot in slots],
+        labels=[_label(slot, period) for slot in slots],
+        urls=[f"{inbox}?{urlencode(day | hour)}" for day, hour in zip(days, hours, strict=True)],
+        now=now.hour if is_hourly else len(slots) - 1,
     )
 
 
-def awaited_charts(period: Period) -> Charts:
-    """Placeholder charts: empty, on axes without labels."""
-    empty = charts_of(period, [Turns()] * DAYS)
-    return Charts(turns=_blank(empty.turns), first_token=_blank(empty.first_token), freshness=_blank(empty.freshness))
+def _label(slot: datetime, period: Period) -> str:
+    if period.is_one_day:
+        return str(slot.hour)
+    return short_weekday(slot) if period.length <= USUAL else short_day(slot)
 
 
-def _blank(chart: Chart) -> Chart:
-    return replace(chart, grid=[replace(line, label="") for line in chart.grid], summary=COUNTING)
-
-
-def _turns(days: Sequence[Turns], labels: list[str]) -> Chart:
+def _conversations(figures: Figures, axis: Axis) -> Chart | None:
+    volumes = [slot.volume for slot in figures.slots]
+    if not figures.now.conversations:
+        return None
     series = [
-        Series("Chat", "c-act", [day.chats for day in days]),
-        Series("Phone", "c-soft", [day.calls for day in days]),
-        Series("Messengers", "c-mute", [day.messengers for day in days]),
+        Series(gettext("Chat"), "c-act", [volume.chats if volume else None for volume in volumes]),
+        Series(gettext("Phone"), "c-soft", [volume.calls if volume else None for volume in volumes]),
+        Series(gettext("Messengers"), "c-mute", [volume.messengers if volume else None for volume in volumes]),
     ]
-    counts = [day.count for day in days]
+    counts = [volume.all if volume else 0 for volume in volumes]
     most = max(counts)
-    summary = f"Turns by day, most on {labels[counts.index(most)]} with {most:,}." if most else NONE
-    return stacked(series, labels=labels, height=190, unit="", summary=summary)
+    summary = gettext("Conversations: %(conversations)s. Peak: %(most)s on %(day)s.") % {
+        "conversations": grouped(figures.now.conversations),
+        "day": axis.names[counts.index(most)],
+        "most": grouped(most),
+    }
+    return stacked(series, axis, height=190, unit="", summary=summary)
 
 
-def _first_token(days: Sequence[Turns], labels: list[str]) -> Chart:
+def _first_token(figures: Figures, axis: Axis) -> Chart | None:
+    drawn = [slot for slot in figures.slots if slot.replies and slot.replies.median_ms is not None]
+    if figures.now.replies.count < FEWEST or len(drawn) < 2:
+        return None
     series = [
-        Series("p95", "l2", [day.p95_ms for day in days]),
-        Series("median", "l1", [day.median_ms for day in days]),
+        Series("p95", "l2", [_ms(slot, "p95_ms") for slot in figures.slots]),
+        Series(gettext("Median"), "l1", [_ms(slot, "median_ms") for slot in figures.slots]),
     ]
-    medians = [day.median_ms for day in days if day.median_ms is not None]
-    summary = f"Median time to first token by day, {min(medians):.0f} to {max(medians):.0f} ms." if medians else NONE
-    return lines(series, labels=labels, height=160, unit=" ms", summary=summary)
+    medians = [value for value in series[1].values if value is not None]
+    summary = gettext("Median time to first token, %(least)s to %(most)s ms.") % {
+        "least": f"{min(medians):.0f}",
+        "most": f"{max(medians):.0f}",
+    }
+    return lines(series, replace(axis, urls=()), height=160, unit=" ms", summary=summary)
 
 
-def _freshness(days: Sequence[Turns], labels: list[str]) -> Chart:
-    def shares(name: str) -> list[float | None]:
-        return [100 * getattr(day, name) / day.directed if day.directed else None for day in days]
+def _ms(slot: Slot, name: str) -> float | None:
+    return getattr(slot.replies, name) if slot.replies else None
 
-    series = [
-        Series("fresh", "c-act", shares("fresh")),
-        Series("stale", "c-soft", shares("stale")),
-        Series("waiting", "c-mute", shares("waiting")),
+
+def _live(entry: Entry) -> tuple[dict[str, Any], Attention]:
+    """The matters that wait for staff, and the latest promises."""
+    attention, zone = what_needs_you(entry.project, is_developer=entry.member.developer_tools), zone_of(entry)
+    matters = [
+        {"matter": one, "at": format_timestamp(one.at, zone=zone) if one.at else None}
+        for one in (*attention.conversations, *attention.others)
     ]
-    known = [share for share in shares("fresh") if share is not None]
-    summary = (
-        f"Share of replies with fresh directives by day, {min(known):.0f} to {max(known):.0f} %." if known else NONE
-    )
-    return stacked(series, labels=labels, height=132, unit="%", summary=summary, width=NARROW, whole=100)
+    return {
+        "matters": matters,
+        "matters_count": attention.count,
+        "news": just_now(entry.project, zone=zone),
+    }, attention
 
 
 def _today(entry: Entry, now: datetime) -> dict[str, Any]:
     """Today's date in the business's time zone, and its opening status."""
     version = entry.project.agent_version
     local = now.astimezone(ZoneInfo(zone_of(entry)))
-    day = f"{local:%A}, {local.day} {local:%B}"
+    day = long_day(local)
     if version is None or not version.config.hours:
         return {"today": day}
     status = working_status(version.config, at=now)
@@ -149,17 +212,3 @@ def _steps(steps: list[Step], entry: Entry) -> dict[str, Any]:
     done = sum(step.is_done for step in steps)
     following = next(step for step in steps if not step.is_done)
     return {"steps": steps, "next_step": following, "steps_done": done, "steps_left": len(steps) - done}
-
-
-def _attention(attention: Attention, entry: Entry) -> dict[str, Any]:
-    rows = [
-        {"matter": matter, "url": _url(matter, entry), "at": format_timestamp(matter.at, zone=zone_of(entry))}
-        for matter in attention.matters
-    ]
-    return {"matters": rows, "matters_count": attention.count}
-
-
-def _url(matter: Matter, entry: Entry) -> str:
-    if matter.section:
-        return reverse(matter.page, kwargs={"project_slug": entry.project.slug, "section": matter.section})
-    return reverse(matter.page, args=[entry.project.slug, *([matter.id] if matter.id else [])]) + matter.query

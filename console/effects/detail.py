@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from console.durations import span_of
+from console.effects.errors import error_for_people
 from console.effects.labels import (
     AFTER,
     AFTER_ACTION_TITLES,
@@ -20,6 +23,7 @@ from console.effects.labels import (
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation, Turn
+from projects.common.translation import lazy
 from projects.connections.integrations import find_source
 from projects.models import User
 from tools.models import AfterAction, AfterActionState, Effect, EffectState, Promise
@@ -27,8 +31,8 @@ from tools.models import AfterAction, AfterActionState, Effect, EffectState, Pro
 # Integration types by kind of effect.
 CARRIERS = {"sms": "twilio", "email": "smtp"}
 DELIVERY = {
-    "once": "Never: it is sent once",
-    "idempotent": "Safe: the receiver recognizes repeats by the key",
+    "once": lazy("Never: it’s sent only once"),
+    "idempotent": lazy("Safe: the receiver detects repeats by their key"),
 }
 
 
@@ -74,6 +78,7 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
         "result": pretty(effect.result),
         "definition": pretty(effect.definition),
         "after_actions": [_after(action) for action in AfterAction.objects.filter(effect=effect)],
+        "error": error_for_people(effect.error),
         "promises": list(Promise.objects.filter(effect=effect)),
         "resolved": _resolved(effect, zone=zone),
         "acknowledged": format_timestamp(effect.acknowledged_at, zone=zone) if effect.acknowledged_at else None,
@@ -94,16 +99,16 @@ def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:
     said = turn.replied_at if turn else None
     done = effect.state == EffectState.DONE and not effect.is_in_outbox
     return [
-        Point("Said", _clock(format_timestamp(said, zone=zone)) if said else "By an event", "ok"),
-        Point("Understood", f"{span_of(effect.created_at - said)} later" if said else _at(effect, zone), "ok"),
-        Point("Done" if done else state.word, _outcome_context(effect), state.tone),
-        Point("Reported", "To the agent" if effect.told else "", "ok"),
+        Point(gettext("Said"), _clock(format_timestamp(said, zone=zone)) if said else gettext("By an event"), "ok"),
+        Point(gettext("Understood"), f"{span_of(effect.created_at - said)} later" if said else _at(effect, zone), "ok"),
+        Point(gettext("Done") if done else state.word, _outcome_context(effect), state.tone),
+        Point(gettext("Reported"), gettext("To the agent") if effect.told else "", "ok"),
     ]
 
 
 def _outcome_context(effect: Effect) -> str:
     if effect.state == EffectState.UNKNOWN:
-        return "Needs your answer"
+        return gettext("Needs your confirmation")
     if effect.finished_at is None:
         return ""
     attempts = "1 attempt" if effect.attempts == 1 else f"{effect.attempts} attempts"
@@ -147,4 +152,4 @@ def _resolved(effect: Effect, *, zone: str) -> Resolved | None:
 
 def _name_of(member_id: UUID | None) -> str:
     user = User.objects.filter(memberships__pk=member_id).first() if member_id else None
-    return user.name if user else "An API key"
+    return user.name if user else gettext("An API key")

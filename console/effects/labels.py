@@ -9,6 +9,8 @@ from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
+from console.timestamps import short_day, short_weekday
+from projects.common.translation import lazy
 from tools.engine.ledger import needs_approval
 from tools.models import AfterActionState, Effect, EffectState
 
@@ -24,62 +26,65 @@ class StateLabel:
 
 
 STATE_LABELS: Mapping[str, StateLabel] = {
-    EffectState.PLANNED: StateLabel("act", "calendar-time", "Planned"),
-    EffectState.SENDING: StateLabel("act", "loader-2", "Sending"),
-    EffectState.DONE: StateLabel("ok", "circle-check", "Done"),
+    EffectState.PLANNED: StateLabel("act", "calendar-time", lazy("Planned")),
+    EffectState.SENDING: StateLabel("act", "loader-2", lazy("Sending")),
+    EffectState.DONE: StateLabel("ok", "circle-check", lazy("Done")),
     EffectState.FAILED: StateLabel(
-        "bad", "alert-triangle", "Failed", "It didn’t happen. The customer wasn’t told that it did."
+        "bad", "alert-triangle", lazy("Failed"), lazy("It didn’t happen. The customer wasn’t told that it did.")
     ),
     EffectState.UNKNOWN: StateLabel(
         "warn",
         "help-circle",
-        "Unknown",
-        "It was sent, but no response arrived. It isn’t repeated until you confirm what happened.",
+        lazy("Unknown"),
+        lazy("It was sent, but no response arrived. It isn’t repeated until you confirm what happened."),
     ),
     EffectState.HELD: StateLabel(
         "warn",
         "hand-stop",
-        "Held back",
-        "The same was already done for this customer. Release it to run it again.",
+        lazy("Held back"),
+        lazy("The same was already done for this customer. Release it to run it again."),
     ),
-    EffectState.CANCELLED: StateLabel("mute", "circle-minus", "Canceled", "It was canceled before it started."),
+    EffectState.CANCELLED: StateLabel(
+        "mute", "circle-minus", lazy("Canceled"), lazy("It was canceled before it started.")
+    ),
 }
 IN_OUTBOX = StateLabel(
     "mute",
     "inbox",
-    "Not sent",
-    "No service is connected, so this stayed in the outbox.",
+    lazy("Not sent"),
+    lazy("No service is connected, so this stayed in the outbox."),
 )
-AWAITS_APPROVAL = StateLabel("warn", "hand-stop", "Needs approval", "It runs once its todo is approved.")
+AWAITS_APPROVAL = StateLabel("warn", "hand-stop", lazy("Needs approval"), lazy("It runs once its todo is approved."))
 AFTER = {
-    AfterActionState.PLANNED: StateLabel("act", "calendar-time", "Planned"),
-    AfterActionState.DONE: StateLabel("ok", "circle-check", "Done"),
-    AfterActionState.FAILED: StateLabel("bad", "alert-triangle", "Failed"),
-    AfterActionState.SKIPPED: StateLabel("mute", "circle-minus", "Skipped"),
+    AfterActionState.PLANNED: StateLabel("act", "calendar-time", lazy("Planned")),
+    AfterActionState.DONE: StateLabel("ok", "circle-check", lazy("Done")),
+    AfterActionState.FAILED: StateLabel("bad", "alert-triangle", lazy("Failed")),
+    AfterActionState.SKIPPED: StateLabel("mute", "circle-minus", lazy("Skipped")),
 }
 AFTER_ACTION_TITLES = {
-    "send_urgent_message": "Tell the agent",
-    "set_persona_attribute": "Set a customer field",
-    "set_prompt_section": "Set a prompt section",
+    "send_urgent_message": lazy("Tell the agent"),
+    "set_persona_attribute": lazy("Set a customer field"),
+    "set_prompt_section": lazy("Set a prompt section"),
 }
 KINDS = {
-    "sms": "Text message",
-    "email": "E-mail",
-    "availability": "Look up free times",
-    "booking": "Booking",
-    "booking_search": "Find a booking",
-    "booking_cancel": "Cancellation",
-    "meeting": "Meeting",
-    "calendar_event": "Calendar event",
-    "transfer": "Transfer to a person",
-    "webhook": "Webhook",
-    "urgent_message": "Message to the agent",
-    "order_lookup": "Look up orders",
-    "caller_lookup": "Look up the caller",
-    "caller_verification": "Verify the customer",
-    "verification_code": "One-time code",
-    "event": "Event",
-    "end": "End of the conversation",
+    "sms": lazy("Text message"),
+    "email": lazy("E-mail"),
+    "availability": lazy("Look up free times"),
+    "booking": lazy("Booking"),
+    "booking_search": lazy("Find a booking"),
+    "booking_cancel": lazy("Cancellation"),
+    "meeting": lazy("Meeting"),
+    "calendar_event": lazy("Calendar event"),
+    "channel_message": lazy("Message to a messenger"),
+    "transfer": lazy("Transfer to a person"),
+    "webhook": lazy("Webhook"),
+    "urgent_message": lazy("Message to the agent"),
+    "order_lookup": lazy("Look up orders"),
+    "caller_lookup": lazy("Look up the caller"),
+    "caller_verification": lazy("Verify the customer"),
+    "verification_code": lazy("One-time code"),
+    "event": lazy("Event"),
+    "end": lazy("End of the conversation"),
 }
 
 
@@ -99,7 +104,7 @@ def title_of(effect: Effect) -> str:
     if url := request.get("url"):
         return f"{own}, at {urlsplit(str(url)).netloc}"
     details = [_detail(value) for value in effect.arguments.values() if isinstance(value, str | int) and value != ""]
-    return f"{kind}: {', '.join(details[:3])}"[:120] if details else kind
+    return f"{kind}: {', '.join(map(str, details[:3]))}"[:120] if details else kind
 
 
 def _detail(value: str | int) -> str:
@@ -108,7 +113,7 @@ def _detail(value: str | int) -> str:
         day = date.fromisoformat(str(value)) if len(str(value)) == len("2026-11-25") else None
     except ValueError:
         day = None
-    return f"{day:%a} {day.day} {day:%b}" if day else str(value)
+    return f"{short_weekday(day)} {short_day(day)}" if day else str(value)
 
 
 def request_lines(request: Mapping[str, Any] | None) -> str:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
+from console.effects.errors import error_for_people
 from console.effects.labels import title_of
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
@@ -52,7 +55,7 @@ def questions_for(effects: list[Effect], *, zone: str) -> list[Question]:
             title=title_of(effect),
             customer=names.get(personas[effect.conversation_id], "") if effect.conversation_id in personas else "",
             quote=effect.quote.strip(),
-            why=effect.error or "It started, but its result wasn’t recorded.",
+            why=error_for_people(effect.error) or gettext("It started, but its result wasn’t recorded."),
             is_sent_again=effect.pk not in over,
             at=format_timestamp(effect.started_at or effect.created_at, zone=zone),
         )

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
 from console.effects.detail import detail_context
+from console.effects.errors import error_for_people
 from console.effects.labels import StateLabel, state_label, title_of
 from console.effects.unknown_outcomes import open_questions, questions_for
 from console.layout import shell_context
@@ -27,6 +28,7 @@ from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from conversations.tool_runs.effects.resolution import release, resolve
 from jobs.errors import WrongState
+from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -35,25 +37,25 @@ from todos.executor.resume import why_not_repeatable
 from tools.models import Effect, EffectState
 
 PAGE = 40
-UNNAMED = "Unnamed customer"
+UNNAMED = lazy("Unnamed customer")
 # Tabs by query parameter: label and states.
 TABS: Mapping[str, tuple[str, tuple[EffectState, ...]]] = {
-    "": ("All", tuple(EffectState)),
-    "unknown": ("Unknown", (EffectState.UNKNOWN,)),
-    "held": ("Held back", (EffectState.HELD,)),
-    "under_way": ("In progress", (EffectState.PLANNED, EffectState.SENDING)),
-    "done": ("Done", (EffectState.DONE,)),
-    "failed": ("Failed", (EffectState.FAILED,)),
-    "cancelled": ("Canceled", (EffectState.CANCELLED,)),
+    "": (lazy("All"), tuple(EffectState)),
+    "unknown": (lazy("Unknown"), (EffectState.UNKNOWN,)),
+    "held": (lazy("Held back"), (EffectState.HELD,)),
+    "under_way": (lazy("In progress"), (EffectState.PLANNED, EffectState.SENDING)),
+    "done": (lazy("Done"), (EffectState.DONE,)),
+    "failed": (lazy("Failed"), (EffectState.FAILED,)),
+    "cancelled": (lazy("Canceled"), (EffectState.CANCELLED,)),
 }
 HOT = {"unknown", "held"}
 CONFIRMATIONS = {
-    "happened": "Marked as done.",
-    "not": "Sending it again.",
-    "release": "Released. Running now.",
+    "happened": lazy("Marked as done."),
+    "not": lazy("Sending it again."),
+    "release": lazy("Released. Running now."),
 }
 # The todo's run is over, so that nothing is sent again.
-NOT_SENT_AGAIN = "Marked as not done."
+NOT_SENT_AGAIN = lazy("Marked as not done.")
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Row:
 @require_safe
 def effects(request: HttpRequest, project_slug: str) -> HttpResponse:
     """All effects, newest first."""
-    entry = enter(request, project_slug, verb=Scope.READ)
+    entry = enter(request, project_slug, verb=Scope.READ, is_developer=True)
     query = parse_query(request.GET)
     with tenant_tx(entry.project.organization.pk):
         shown = _shown(entry.project, query, zone=zone_of(entry))
@@ -153,7 +155,7 @@ def _return_url(request: HttpRequest) -> str:
 def _shown(project: Project, query: ListQuery, *, zone: str) -> dict[str, Any]:
     rows = Effect.objects.filter(project_id=project.pk)
     numbers = {row["state"]: row["count"] for row in rows.order_by().values("state").annotate(count=Count("pk"))}
-    found = list(_narrowed(rows, query).order_by("-created_at", "-id")[: PAGE + 1])
+    found = list(narrowed(rows, query).order_by("-created_at", "-id")[: PAGE + 1])
     return {
         "query": query,
         "tabs": _tabs(query, numbers),
@@ -175,7 +177,8 @@ def parse_query(parameters: QueryDict) -> ListQuery:
     )
 
 
-def _narrowed(rows: QuerySet[Effect], query: ListQuery) -> QuerySet[Effect]:
+def narrowed(rows: QuerySet[Effect], query: ListQuery) -> QuerySet[Effect]:
+    """The effects that the filters select, on from `before`."""
     rows = rows.filter(state__in=TABS[query.tab][1]) if query.tab else rows
     rows = rows.filter(tool=query.tool) if query.tool else rows
     return rows.filter(pk__lt=query.before) if query.before else rows
@@ -206,7 +209,7 @@ def _rows(found: list[Effect], *, zone: str) -> list[Row]:
             quote=row.quote.strip(),
             tool=row.tool,
             customer=names.get(personas[row.conversation_id], UNNAMED) if row.conversation_id in personas else "",
-            error=row.error,
+            error=error_for_people(row.error),
             at=format_timestamp(row.created_at, zone=zone),
         )
         for row in found

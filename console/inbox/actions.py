@@ -10,12 +10,13 @@ from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, QueryDict
+from django.utils.translation import gettext
 
 from console.access import zone_of
 from console.undo import announce_undoable
 from conversations.handover import operators
 from conversations.handover.assignment import Anybody, assign
-from conversations.inbox import closing, tags
+from conversations.inbox import closing, notes, tags
 from conversations.models import Conversation, Tag, TagColor
 from conversations.turns.flags import clear_caller_flag, clear_flag
 from projects.common.api_error import ApiError
@@ -68,12 +69,12 @@ def _resolve(entry: Entry, row: Conversation, user: User, form: QueryDict) -> Un
     # Read first: a resolved request is no longer the open one.
     asked = open_request(row.pk)
     operators.resolve_request(row.pk, by=user)
-    return Undoable("Request resolved.", "request", {"escalation": str(asked.pk)}) if asked else None
+    return Undoable(gettext("Request resolved."), "request", {"escalation": str(asked.pk)}) if asked else None
 
 
 def _unflag(entry: Entry, row: Conversation, user: User, form: QueryDict) -> Undoable:
     reason = clear_flag(row.pk, by=user)
-    return Undoable("Flag cleared.", "flag", {"conversation": str(row.pk), "reason": reason})
+    return Undoable(gettext("Flag cleared."), "flag", {"conversation": str(row.pk), "reason": reason})
 
 
 def _unflag_caller(entry: Entry, row: Conversation, user: User, form: QueryDict) -> None:
@@ -120,6 +121,10 @@ def _named(entry: Entry, name: str, known: list[Tag], *, color: str) -> Tag:
     return found or tags.make_tag(entry.project, name, color=chosen)
 
 
+def _read_mentions(entry: Entry, row: Conversation, user: User, form: QueryDict) -> None:
+    notes.read_mentions(row.pk, by=user)
+
+
 def _seen(form: QueryDict) -> int | None:
     text = form.get("seen", "")
     return int(text) if text.isdecimal() and len(text) < 10 else None
@@ -130,7 +135,7 @@ def _until(text: str, entry: Entry) -> datetime:
     try:
         found = datetime.fromisoformat(text)
     except ValueError as error:
-        raise ApiError("invalid_until", "Choose a day and a time.", field="until") from error
+        raise ApiError("invalid_until", gettext("Choose a day and a time."), field="until") from error
     return found if found.tzinfo else found.replace(tzinfo=ZoneInfo(zone_of(entry)))
 
 
@@ -147,4 +152,5 @@ ACTIONS: Mapping[str, Action] = {
     "snooze": _snooze,
     "unsnooze": _unsnooze,
     "tag": _tag,
+    "read-mentions": _read_mentions,
 }

@@ -1,4 +1,4 @@
-"""Staff's latest changes to a conversation, from its log."""
+"""The latest changes to a conversation by staff, and its rating, from its log."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from console.timestamps import Timestamp, format_timestamp
 from conversations.handover.assignment import ASSIGNED
 from conversations.handover.ticket_answers import ANSWERED
 from conversations.inbox.closing import CLOSED, SNOOZED
+from conversations.inbox.notes import NOTED
+from conversations.inbox.ratings import RATED
 from conversations.inbox.tags import TAGGED
 from conversations.live.event_log import INBOX_REOPENED, SNOOZE_ENDED
 from conversations.models import Conversation, Event
+from projects.common.translation import lazy
 from tools.models import TicketChannel
 
 SHOWN = 8
@@ -27,62 +32,73 @@ class Entry:
 
 
 def activity_of(row: Conversation, *, zone: str) -> list[Entry]:
-    """The latest changes by staff, newest first."""
+    """The latest changes, newest first."""
     events = Event.objects.filter(conversation=row, idn__in=list(WORDS)).order_by("-seq")[:SHOWN]
     return [Entry(WORDS[event.idn](event.payload), format_timestamp(event.created_at, zone=zone)) for event in events]
 
 
 def _assigned(payload: Mapping[str, Any]) -> str:
-    who, to = payload.get("name") or "", payload.get("to") or ""
-    if not who:
-        return "Unassigned, because the member left"
+    names = {"name": payload.get("name") or "", "to": payload.get("to") or ""}
+    if not names["name"]:
+        return gettext("Unassigned because the member left")
     if payload.get("assignee") == payload.get("operator"):
-        return f"{who} took it"
-    return f"{who} assigned {to}" if to else f"{who} unassigned it"
+        return gettext("%(name)s took it") % names
+    return (gettext("%(name)s assigned %(to)s") if names["to"] else gettext("%(name)s unassigned it")) % names
 
 
 def _tagged(payload: Mapping[str, Any]) -> str:
-    added, removed = payload.get("added", []), payload.get("removed", [])
-    parts = [f"added {', '.join(added)}" if added else "", f"removed {', '.join(removed)}" if removed else ""]
-    return f"{payload.get('name', '')} {' and '.join(part for part in parts if part)}"
+    names = {
+        "name": payload.get("name", ""),
+        "added": ", ".join(payload.get("added", [])),
+        "removed": ", ".join(payload.get("removed", [])),
+    }
+    if not names["removed"]:
+        return gettext("%(name)s added %(added)s") % names
+    if not names["added"]:
+        return gettext("%(name)s removed %(removed)s") % names
+    return gettext("%(name)s added %(added)s and removed %(removed)s") % names
 
 
 def _came_back(payload: Mapping[str, Any]) -> str:
     match payload.get("reason"):
         case "message":
-            return "Back from the snooze: the customer wrote"
+            return gettext("Snooze ended: the customer wrote")
         case "time":
-            return "Back from the snooze: its time came"
-    return f"{payload.get('name', '')} ended the snooze"
+            return gettext("Snooze ended")
+    return gettext("%(name)s ended the snooze") % {"name": payload.get("name", "")}
 
 
 def _answered(payload: Mapping[str, Any]) -> str:
-    way = " by e-mail" if payload.get("channel") == TicketChannel.EMAIL else ""
-    return f"{payload.get('name', '')} answered ticket #{payload.get('ticket', '')}{way}"
+    names = {"name": payload.get("name", ""), "number": payload.get("ticket", "")}
+    if payload.get("channel") == TicketChannel.EMAIL:
+        return gettext("%(name)s replied to ticket #%(number)s by e-mail") % names
+    return gettext("%(name)s replied to ticket #%(number)s") % names
 
 
 def _reopened(payload: Mapping[str, Any]) -> str:
-    return (
-        "Reopened: the customer wrote" if payload.get("reason") == "message" else f"{payload.get('name')} reopened it"
-    )
+    if payload.get("reason") == "message":
+        return gettext("Reopened: the customer wrote")
+    return gettext("%(name)s reopened it") % {"name": payload.get("name")}
 
 
-def _by(verb: str) -> Callable[[Mapping[str, Any]], str]:
-    return lambda payload: f"{payload.get('name', '')} {verb}".strip()
+def _by(sentence: str) -> Callable[[Mapping[str, Any]], str]:
+    return lambda payload: (sentence % {"name": payload.get("name") or payload.get("by") or ""}).strip()
 
 
 WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     ASSIGNED: _assigned,
     TAGGED: _tagged,
-    SNOOZED: _by("snoozed it"),
+    SNOOZED: _by(lazy("%(name)s snoozed it")),
     SNOOZE_ENDED: _came_back,
-    CLOSED: _by("closed it"),
+    CLOSED: _by(lazy("%(name)s closed it")),
     INBOX_REOPENED: _reopened,
     ANSWERED: _answered,
-    "operator_took_over": _by("took over"),
-    "operator_handed_back": _by("handed back to the agent"),
-    "escalation_resolved": _by("resolved the request"),
-    "escalation_reopened": _by("reopened the request"),
-    "flag_cleared": lambda payload: f"{payload.get('by', '')} cleared the flag",
-    "flag_restored": lambda payload: f"{payload.get('by', '')} flagged it again",
+    NOTED: _by(lazy("%(name)s wrote a note")),
+    RATED: lambda payload: gettext("The customer rated it %(score)s of 5") % {"score": payload.get("score")},
+    "operator_took_over": _by(lazy("%(name)s took over")),
+    "operator_handed_back": _by(lazy("%(name)s handed back to the agent")),
+    "escalation_resolved": _by(lazy("%(name)s resolved the request")),
+    "escalation_reopened": _by(lazy("%(name)s reopened the request")),
+    "flag_cleared": _by(lazy("%(name)s cleared the flag")),
+    "flag_restored": _by(lazy("%(name)s flagged it again")),
 }

@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from console.access import zone_of
 from console.inbox.activity import activity_of
@@ -15,10 +16,11 @@ from console.inbox.listing import UNNAMED, initials
 from console.inbox.operator import operator_context
 from console.inbox.ticket_form import related_tickets
 from console.promises.rows import promises_to
-from console.timestamps import format_timestamp
+from console.timestamps import format_timestamp, short_weekday
 from console.todos.related import related_todos
 from conversations.common.customer_names import conversation_names
 from conversations.common.presenters import directives_payload
+from conversations.inbox.notes import unread_mentions
 from conversations.inbox.tags import tags_of
 from conversations.models import Conversation, ConversationStatus
 from conversations.turns.flags import flag_reasons
@@ -35,6 +37,7 @@ def conversation_context(entry: Entry, row: Conversation) -> dict[str, Any]:
         "inbox": _inbox_state(row, zone=zone),
         "flag_reasons": flag_reasons(row),
         "activity": activity_of(row, zone=zone),
+        "mentioned_by": _mentioned_by(entry, row),
         **_person(entry, row, zone=zone),
         **operator_context(entry, row),
     }
@@ -46,11 +49,13 @@ def snooze_choices(now: datetime, *, zone: str) -> list[dict[str, Any]]:
     tomorrow = (local + timedelta(days=1)).replace(hour=MORNING, minute=0, second=0, microsecond=0)
     monday = tomorrow + timedelta(days=(7 - tomorrow.weekday()) % 7)
     later = (now + timedelta(hours=3)).replace(second=0, microsecond=0)
-    named = (("In 3 hours", later), ("Tomorrow", tomorrow), ("Monday", monday), ("In a week", tomorrow + timedelta(6)))
-    return [
-        {"words": words, "iso": at.isoformat(), "at": at.astimezone(ZoneInfo(zone)).strftime("%a %H:%M")}
-        for words, at in named
-    ]
+    named = (
+        (gettext("In 3 hours"), later),
+        (gettext("Tomorrow"), tomorrow),
+        (gettext("Monday"), monday),
+        (gettext("In a week"), tomorrow + timedelta(6)),
+    )
+    return [{"words": words, "iso": at.isoformat(), "at": _short(at.astimezone(ZoneInfo(zone)))} for words, at in named]
 
 
 def _head(row: Conversation, *, zone: str) -> dict[str, Any]:
@@ -59,12 +64,13 @@ def _head(row: Conversation, *, zone: str) -> dict[str, Any]:
         "id": str(row.pk),
         "name": name,
         "initials": initials(name),
+        "persona_id": row.persona_id,
         "external_id": row.persona.external_id,
         "channel": row.get_channel_display(),
         "is_ended": row.status == ConversationStatus.ENDED,
         "is_test": row.is_test,
         "flag": row.flag,
-        "caller_flag": (row.persona.flag_reason or "No reason given.") if row.persona.flagged else "",
+        "caller_flag": (row.persona.flag_reason or gettext("No reason given.")) if row.persona.flagged else "",
         "last_event": row.last_event,
         "last_message": row.last_message,
         "started": format_timestamp(row.created_at, zone=zone),
@@ -78,7 +84,15 @@ def _inbox_state(row: Conversation, *, zone: str) -> dict[str, Any]:
         "tags": tags_of([row.pk]).get(row.pk, []),
         "snoozed": format_timestamp(until, zone=zone) if until else None,
         "closed": format_timestamp(row.closed_at, zone=zone) if row.closed_at else None,
+        "rating": row.rating,
+        "rating_comment": row.rating_comment,
     }
+
+
+def _mentioned_by(entry: Entry, row: Conversation) -> list[str]:
+    """The authors of the unread notes that mention the member, oldest first."""
+    unread = unread_mentions(entry.member.user).filter(conversation=row).order_by("id")
+    return list(dict.fromkeys(unread.values_list("note__author_name", flat=True)))
 
 
 def _person(entry: Entry, row: Conversation, *, zone: str) -> dict[str, Any]:
@@ -87,9 +101,14 @@ def _person(entry: Entry, row: Conversation, *, zone: str) -> dict[str, Any]:
     return {
         "person": {"count": own.count(), "first": format_timestamp(first, zone=zone)},
         "facts": facts_of(row),
-        "consents": consents_of(row, zone=zone),
+        "consents": consents_of(row.persona_id, zone=zone),
         "promised": promises_to(row.persona_id, zone=zone, now=timezone.now()),
         "todos": related_todos(entry.project, row.pk, zone=zone),
         "tickets": related_tickets(row.pk),
         "directives": {**directives_payload(directives), "seq": directives.turn.seq} if directives else None,
     }
+
+
+def _short(local: datetime) -> str:
+    """Fri 09:00"""
+    return f"{short_weekday(local)} {local:%H:%M}"

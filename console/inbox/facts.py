@@ -7,31 +7,33 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf.locale import LANG_INFO
+from django.utils.translation import gettext
 
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.consents import consent_history
 from conversations.common.queries import read_fields
 from conversations.models import ConsentSource, Conversation, Message, PersonaField
 from conversations.models.persona import Strength
+from projects.common.translation import lazy
 
 LABELS = {
-    "name": "Name",
-    "phone": "Phone",
-    "email": "E-mail",
-    "language": "Language",
-    "sms_opt_in": "Texts",
-    "email_opt_in": "E-mails",
-    "call_opt_in": "Calls",
-    "recording_opt_in": "Recordings",
+    "name": lazy("Name"),
+    "phone": lazy("Phone"),
+    "email": lazy("E-mail"),
+    "language": lazy("Language"),
+    "sms_opt_in": lazy("Texts"),
+    "email_opt_in": lazy("E-mails"),
+    "call_opt_in": lazy("Calls"),
+    "recording_opt_in": lazy("Recordings"),
 }
 FIRST = tuple(LABELS)
 SOURCES: Mapping[ConsentSource, str] = {
-    ConsentSource.CUSTOMER: "said by the customer",
-    ConsentSource.STAFF: "set by staff",
-    ConsentSource.API: "set through the API",
-    ConsentSource.CHANNEL: "set on the channel",
+    ConsentSource.CUSTOMER: lazy("said by the customer"),
+    ConsentSource.STAFF: lazy("set by your team"),
+    ConsentSource.API: lazy("set through the API"),
+    ConsentSource.CHANNEL: lazy("set on the channel"),
 }
-ANSWERS = {"true": "Opted in", "false": "Opted out"}
+ANSWERS = {"true": lazy("Opted in"), "false": lazy("Opted out")}
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,40 @@ def facts_of(conversation: Conversation) -> list[Fact]:
     """All facts that hold in the conversation, common fields first."""
     version = conversation.project.agent_version
     fields = read_fields(conversation, version.config) if version else []
-    fields.sort(key=lambda field: (FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.key))
+    fields.sort(key=_order)
     sources = [field.message_id for field in fields if field.message_id]
     messages = Message.objects.filter(pk__in=sources, conversation=conversation)
     numbers = dict(messages.values_list("pk", "seq"))
     return [_fact(field, numbers) for field in fields]
+
+
+@dataclass(frozen=True)
+class KnownFact:
+    """A fact about a customer. `conversation_id` is the conversation of its source message."""
+
+    label: str
+    value: str
+    quote: str
+    source: str
+    conversation_id: UUID | None
+
+
+def facts_about(persona_id: UUID) -> list[KnownFact]:
+    """All facts about a customer that aren't of one conversation, common fields first."""
+    fields = list(PersonaField.objects.filter(persona_id=persona_id, conversation=None))
+    fields.sort(key=_order)
+    messages = Message.objects.filter(pk__in=[field.message_id for field in fields if field.message_id])
+    spoken = dict(messages.values_list("pk", "conversation_id"))
+    return [
+        KnownFact(
+            label=field_label(field.key),
+            value=field_value(field.key, field.value),
+            quote=field.quote,
+            source=gettext("set by your team or the API") if field.strength == Strength.GIVEN else "",
+            conversation_id=spoken.get(field.message_id) if field.message_id else None,
+        )
+        for field in fields
+    ]
 
 
 @dataclass(frozen=True)
@@ -68,25 +99,29 @@ class ConsentLine:
     at: Timestamp
 
 
-def consents_of(conversation: Conversation, *, zone: str) -> list[ConsentLine]:
-    """The history of the customer's consents, newest first."""
+def consents_of(persona_id: UUID, *, zone: str) -> list[ConsentLine]:
+    """The history of a customer's consents, newest first."""
     return [
         ConsentLine(
             label=change.get_kind_display(),
-            words="Agreed" if change.is_given else "Refused",
+            words=gettext("Agreed") if change.is_given else gettext("Refused"),
             quote=change.quote,
             source="" if change.quote else SOURCES[ConsentSource(change.source)],
             at=format_timestamp(change.created_at, zone=zone),
         )
-        for change in consent_history(conversation.persona_id)
+        for change in consent_history(persona_id)
     ]
+
+
+def _order(field: PersonaField) -> tuple[int, str]:
+    return (FIRST.index(field.key) if field.key in FIRST else len(FIRST), field.key)
 
 
 def _fact(field: PersonaField, numbers: Mapping[UUID, int]) -> Fact:
     number = numbers.get(field.message_id) if field.message_id else None
     return Fact(
-        label=LABELS.get(field.key) or field.key.replace("_", " ").capitalize(),
-        value=_value(field),
+        label=field_label(field.key),
+        value=field_value(field.key, field.value),
         quote=field.quote,
         source=_source(field, is_here=number is not None),
         message=number,
@@ -94,17 +129,22 @@ def _fact(field: PersonaField, numbers: Mapping[UUID, int]) -> Fact:
     )
 
 
-def _value(field: PersonaField) -> str:
-    if field.key.endswith("_opt_in"):
-        return ANSWERS.get(field.value, field.value)
-    if field.key == "language":
-        return str(LANG_INFO.get(field.value, {}).get("name", field.value))
-    return field.value
+def field_label(key: str) -> str:
+    return LABELS.get(key) or key.replace("_", " ").replace(".", " ").capitalize()
+
+
+def field_value(key: str, value: str) -> str:
+    """The value of a field for display: a consent and a language in words."""
+    if key.endswith("_opt_in"):
+        return ANSWERS.get(value, value)
+    if key == "language":
+        return str(LANG_INFO.get(value, {}).get("name", value))
+    return value
 
 
 def _source(field: PersonaField, *, is_here: bool) -> str:
     if field.strength == Strength.GIVEN:
-        return "set by staff or the API"
+        return gettext("set by your team or the API")
     if is_here:
         return ""
-    return "from an earlier conversation" if field.message_id else ""
+    return gettext("from an earlier conversation") if field.message_id else ""

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 
 from console.access import zone_of
 from console.inbox.query import ALL, MINE, TICKETS, WAITING, InboxQuery, encode_cursor
-from console.inbox.reasons import LABELS, ReasonLabel
+from console.inbox.reasons import LABELS, MENTIONED, ReasonLabel
 from console.inbox.snippets import excerpt
 from console.search import (
     PAGE,
@@ -26,15 +26,18 @@ from console.search import (
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.channels import traits_of
 from conversations.common.customer_names import conversation_names
+from conversations.inbox.notes import mentioned_in
 from conversations.inbox.tags import tags_of
 from conversations.inbox.waiting import Waiting, is_mine
 from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Tag
+from projects.common.numbers import grouped
+from projects.common.translation import lazy
 from projects.knowledge.passages import Piece
 from projects.models import Project
 from projects.models.permissions import Entry
 from tools.services.support.tickets import open_tickets
 
-UNNAMED = "Unnamed customer"
+UNNAMED = lazy("Unnamed customer")
 # "All" is counted up to here.
 MOST_COUNTED = 10_000
 # Conversations of matching customers that a search lists before the messages.
@@ -58,6 +61,7 @@ class Row:
     is_live: bool
     snoozed: Timestamp | None
     flag: str
+    rating: int | None
     operator: str
     assignee: str
     reasons: Sequence[ReasonLabel]
@@ -82,10 +86,10 @@ def count_tabs(entry: Entry, waiting: Waiting) -> dict[str, str]:
     own = Conversation.objects.filter(project=entry.project)
     every = own.order_by()[: MOST_COUNTED + 1].count()
     return {
-        WAITING: f"{waiting.count:,}",
-        MINE: f"{own.filter(is_mine(entry.member.user)).count():,}",
-        ALL: f"{every:,}" if every <= MOST_COUNTED else f"{MOST_COUNTED:,}+",
-        TICKETS: f"{open_tickets(entry.project).count():,}",
+        WAITING: grouped(waiting.count),
+        MINE: grouped(own.filter(is_mine(entry.member.user)).count()),
+        ALL: grouped(every) if every <= MOST_COUNTED else f"{grouped(MOST_COUNTED)}+",
+        TICKETS: grouped(open_tickets(entry.project).count()),
     }
 
 
@@ -101,8 +105,8 @@ def list_context(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str,
 
 
 def _waiting(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]:
-    ids, start = waiting.ids, (query.page - 1) * PAGE
-    if query.is_narrowed:
+    ids, start = query.waiting_ids(waiting), (query.page - 1) * PAGE
+    if query.filters != Filters():
         left = set(_narrowed(entry.project, query.filters).filter(pk__in=ids).values_list("pk", flat=True))
         ids = [id for id in ids if id in left]
     is_whole = query.is_first and len(ids) <= PAGE and not query.is_narrowed
@@ -151,7 +155,9 @@ def _search(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]
     """Matching customers on the first page, and matching messages on every page."""
     zone = zone_of(entry)
     people = [] if query.before else find_by_customer(entry.project, query.text, query.filters)
-    said = find_by_words(entry.project, query.text, query.filters, before=query.before)
+    said = find_by_words(
+        entry.project, query.text, query.filters, before=query.before, is_beside_customers=bool(people)
+    )
     is_cut, people = len(people) > MOST_PEOPLE, people[:MOST_PEOPLE]
     context = _row_context(entry, [*people, *(message.conversation for message in said.messages)], waiting)
     found = last_words(people)
@@ -183,10 +189,12 @@ def _rows(entry: Entry, found: list[Conversation], waiting: Waiting) -> list[Row
 
 def _row_context(entry: Entry, found: list[Conversation], waiting: Waiting) -> RowContext:
     ids = [row.pk for row in found]
-    reasons = waiting.reasons_of(ids)
+    reasons = {id: [LABELS[reason] for reason in some] for id, some in waiting.reasons_of(ids).items()}
+    for id in mentioned_in(entry.member.user):
+        reasons[id] = [MENTIONED, *reasons.get(id, [])]
     return RowContext(
         names=conversation_names(found),
-        reasons={id: [LABELS[reason] for reason in some] for id, some in reasons.items()},
+        reasons=reasons,
         tags=tags_of(ids),
         zone=zone_of(entry),
     )
@@ -211,6 +219,7 @@ def _row(row: Conversation, context: RowContext, *, message: Message | None, wor
         is_live=is_open and now.words in ("now", "1 min"),
         snoozed=format_timestamp(until, zone=context.zone) if until else None,
         flag=row.flag,
+        rating=row.rating,
         operator=row.operator.name if row.operator else "",
         assignee=row.assignee.name if row.assignee else "",
         reasons=context.reasons.get(row.pk, ()),

@@ -10,8 +10,10 @@ from uuid import UUID
 
 from django.http import QueryDict
 
-from console.parameters import parse_uuid
+from console.parameters import parse_day, parse_uuid
 from console.search import REQUESTS, UNASSIGNED, Cursor, Filters
+from conversations.analytics.outcomes import OUTCOMES, RATINGS, Slice
+from conversations.inbox.waiting import Reason, Waiting
 from conversations.models import Channel, ConversationStatus
 from tools.models import TicketState
 
@@ -19,30 +21,42 @@ LONGEST_SEARCH = 200
 WAITING, MINE, ALL, TICKETS = "waiting", "mine", "all", "tickets"
 VIEWS = (WAITING, MINE, ALL, TICKETS)
 STATES = ("snoozed", "closed")
+CELL = ("since", "until", "hour", "outcome", "topic", "tool")
 
 
 @dataclass(frozen=True)
 class InboxQuery:
     """A parsed query string. A search and any filter but the assignee look through all conversations.
 
-    `after` continues the list by activity, `before` a search, and `page` lists without a cursor.
+    `reason` selects waiting conversations by their main reason. `after` continues the list by activity, `before` a search,
+    and `page` lists without a cursor.
     """
 
     view: str = WAITING
     text: str = ""
     filters: Filters = field(default_factory=Filters)
     ticket_state: str = TicketState.OPEN.value
+    reason: str = ""
     after: Cursor | None = None
     before: UUID | None = None
     page: int = 1
 
     @property
     def is_narrowed(self) -> bool:
-        return self.filters != Filters()
+        return self.filters != Filters() or bool(self.reason)
 
     @property
     def is_first(self) -> bool:
         return self.after is None and self.before is None and self.page == 1
+
+    def waiting_ids(self, waiting: Waiting) -> list[UUID]:
+        """The conversations that wait, for the chosen reason if there is one."""
+        return waiting.main_reasons.get(Reason(self.reason), []) if self.reason else waiting.ids
+
+    def in_zone(self, timezone: str) -> InboxQuery:
+        """The query with its days and hours in a time zone."""
+        cell = replace(self.filters.cell, timezone=timezone)
+        return replace(self, filters=replace(self.filters, cell=cell))
 
     def address(self, **changes: str) -> str:
         """Query string of the first page with changes applied; empty values are left out."""
@@ -58,6 +72,9 @@ class InboxQuery:
             "tag": str(filters.tag or ""),
             "test": filters.test,
             "request": filters.request,
+            "rating": filters.rating,
+            "reason": self.reason,
+            **{name: getattr(filters.cell, name) for name in CELL},
         }
         chosen = urlencode({name: value for name, value in (known | changes).items() if value})
         return f"?{chosen}" if chosen else ""
@@ -74,11 +91,14 @@ def parse_query(parameters: QueryDict) -> InboxQuery:
         text=parameters.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH],
         filters=_filters(parameters),
         ticket_state=_one_of(parameters, "state", TicketState.values) or TicketState.OPEN.value,
+        reason=_one_of(parameters, "reason", [reason.value for reason in Reason]),
         after=_decode_cursor(parameters.get("after", "")),
         before=parse_uuid(parameters.get("before", "")),
         page=_page(parameters.get("page", "")),
     )
-    looks_through_all = asked.text or asked.filters.state or asked.filters.request or asked.filters.status
+    filters = asked.filters
+    narrowed = (filters.state, filters.request, filters.status, filters.rating)
+    looks_through_all = asked.text or any(narrowed) or filters.cell != Slice()
     return replace(asked, view=ALL) if looks_through_all and asked.view == WAITING else asked
 
 
@@ -98,6 +118,20 @@ def _filters(parameters: QueryDict) -> Filters:
         tag=parse_uuid(parameters.get("tag", "")),
         test="1" if parameters.get("test") == "1" else "",
         request=_one_of(parameters, "request", tuple(REQUESTS)),
+        rating=_one_of(parameters, "rating", tuple(RATINGS)),
+        cell=parse_cell(parameters),
+    )
+
+
+def parse_cell(parameters: QueryDict) -> Slice:
+    """The cell of the analytics, with invalid values ignored."""
+    return Slice(
+        since=parse_day(parameters.get("since", "")),
+        until=parse_day(parameters.get("until", "")),
+        hour=_one_of(parameters, "hour", [str(hour) for hour in range(24)]),
+        outcome=_one_of(parameters, "outcome", list(OUTCOMES)),
+        topic=parameters.get("topic", "").replace("\x00", "")[:LONGEST_SEARCH],
+        tool=parameters.get("tool", "").replace("\x00", "")[:LONGEST_SEARCH],
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from conversations.inbox.waiting import Reason
+from projects.common.translation import lazy
 
 
 @dataclass(frozen=True)
@@ -18,12 +19,15 @@ class ReasonLabel:
 
 
 LABELS: Mapping[Reason, ReasonLabel] = {
-    Reason.ASKED: ReasonLabel("Asked for a person", "bad", "message-user"),
-    Reason.UNANSWERED: ReasonLabel("Waits for an answer", "bad", "message-circle"),
-    Reason.UNKNOWN: ReasonLabel("Did it happen?", "warn", "help-circle"),
-    Reason.TO_REVIEW: ReasonLabel("Todo to review", "warn", "hourglass"),
-    Reason.TODO_FAILED: ReasonLabel("Todo failed", "bad", "alert-triangle"),
-    Reason.BROKEN: ReasonLabel("Promise broken", "bad", "circle-x"),
-    Reason.RETURNED: ReasonLabel("Back from a snooze", "act", "clock"),
-    Reason.FLAGGED: ReasonLabel("Flagged", "warn", "hand-stop"),
+    Reason.ASKED: ReasonLabel(lazy("Asked for a person"), "bad", "message-user"),
+    Reason.UNANSWERED: ReasonLabel(lazy("Waiting for a reply"), "bad", "message-circle"),
+    Reason.UNKNOWN: ReasonLabel(lazy("Did it happen?"), "warn", "help-circle"),
+    Reason.TO_REVIEW: ReasonLabel(lazy("Todo to review"), "warn", "hourglass"),
+    Reason.TODO_FAILED: ReasonLabel(lazy("Todo failed"), "bad", "alert-triangle"),
+    Reason.BROKEN: ReasonLabel(lazy("Promise broken"), "bad", "circle-x"),
+    Reason.RETURNED: ReasonLabel(lazy("Snooze ended"), "act", "clock"),
+    Reason.FLAGGED: ReasonLabel(lazy("Flagged"), "warn", "hand-stop"),
 }
+
+# Shown to the mentioned member only.
+MENTIONED = ReasonLabel(lazy("Mentions you"), "warn", "note")

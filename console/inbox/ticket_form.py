@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 from rest_framework.exceptions import ErrorDetail
 
@@ -19,6 +20,7 @@ from console.layout import shell_context
 from conversations.api.tickets import TicketInput
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
+from projects.common.translation import lazy
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -27,7 +29,7 @@ from tools.models import Ticket, TicketPriority
 from tools.services.support.tickets import open_ticket
 
 MOST_RELATED = 5
-FIELDS = {"subject": "Subject", "body": "Description", "priority": "Priority"}
+FIELDS = {"subject": lazy("Subject"), "body": lazy("Description"), "priority": lazy("Priority")}
 
 
 @login_required
@@ -40,7 +42,7 @@ def new_ticket(request: HttpRequest, project_slug: str) -> HttpResponse:
         about = _about(entry, request)
         if request.method == "POST" and not (errors := _errors(form)):
             opened = _open(entry, cast(User, request.user), form, about=about)
-            messages.success(request, f"Ticket #{opened.number} created.")
+            messages.success(request, gettext("Ticket #%(number)s created.") % {"number": opened.number})
             return redirect("ticket", project_slug=project_slug, ticket_id=opened.pk)
         shown = _shown(form, errors, about=about)
     context = {**shell_context(request, entry), **shown}
@@ -67,11 +69,13 @@ def _errors(form: dict[str, str]) -> dict[str, str]:
     """Validation errors of the API's serializer, by field."""
     read = TicketInput(data=form)
     read.is_valid()
-    return {name: f"{FIELDS[name]} {_words(found[0])}" for name, found in read.errors.items()}
+    return {name: _sentence(FIELDS[name], found[0]) for name, found in read.errors.items()}
 
 
-def _words(error: ErrorDetail) -> str:
-    return "is required." if error.code == "blank" else str(error)
+def _sentence(label: str, error: ErrorDetail) -> str:
+    if error.code == "blank":
+        return gettext("%(field)s is required.") % {"field": label}
+    return f"{label} {error}"
 
 
 def _about(entry: Entry, request: HttpRequest) -> Conversation | None:

@@ -13,12 +13,17 @@ from console.inbox.query import InboxQuery
 from console.inbox.tabs import tabs_of
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
+from projects.common.translation import lazy, plazy
 from projects.models.permissions import Entry
 from tools.models import Ticket, TicketState
 
 PAGE = 50
-UNNAMED = "Unnamed customer"
-LABELS = {TicketState.OPEN.value: "Open", TicketState.PENDING.value: "Pending", TicketState.CLOSED.value: "Closed"}
+UNNAMED = lazy("Unnamed customer")
+LABELS = {
+    TicketState.OPEN.value: plazy("ticket", "Open"),
+    TicketState.PENDING.value: plazy("ticket", "Pending"),
+    TicketState.CLOSED.value: plazy("ticket", "Closed"),
+}
 TONES = {"urgent": ("bad", "alert-triangle"), "high": ("warn", "chevron-up")}
 
 

@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
@@ -26,6 +27,7 @@ from conversations.handover.assignment import possible_assignees
 from conversations.handover.ticket_answers import answer_ticket, ways_to_answer
 from projects.common.api_error import ApiError
 from projects.common.differences import Change as FieldChange
+from projects.common.translation import lazy
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -37,11 +39,11 @@ PRIORITIES = dict(TicketPriority.choices)
 # Fields whose change fits one line of the history, and fields shown as a diff.
 WORDS, TEXTS = ("state", "priority", "assignee"), ("subject", "body")
 FIELDS = {
-    "state": "Status",
-    "priority": "Priority",
-    "assignee": "Assignee",
-    "subject": "Subject",
-    "body": "Description",
+    "state": lazy("Status"),
+    "priority": lazy("Priority"),
+    "assignee": lazy("Assignee"),
+    "subject": lazy("Subject"),
+    "body": lazy("Description"),
 }
 
 
@@ -100,9 +102,11 @@ def _answer(request: HttpRequest, found: Ticket) -> None:
     content = request.POST.get("content", "").replace("\x00", "").replace("\r\n", "\n").strip()[:LONGEST_BODY]
     key, channel = parse_uuid(request.POST.get("key", "")), request.POST.get("channel", "")
     if not content or key is None or channel not in TicketChannel.values:
-        raise ApiError("empty", "Write an answer first.")
+        raise ApiError("empty", gettext("Write a reply first."))
     answer_ticket(found.pk, content, channel=channel, by=cast(User, request.user), key=key)
-    messages.success(request, "Answer sent." if channel == TicketChannel.CONVERSATION else "E-mail queued.")
+    messages.success(
+        request, gettext("Reply sent.") if channel == TicketChannel.CONVERSATION else gettext("E-mail queued.")
+    )
 
 
 def _change(request: HttpRequest, entry: Entry, found: Ticket) -> None:
@@ -114,7 +118,9 @@ def _change(request: HttpRequest, entry: Entry, found: Ticket) -> None:
         changes["assignee"] = find_assignee(request.POST["assignee"].replace("\x00", ""))
     after = ticket_fields(change_ticket(found.pk, changes, by=user, actor=user.name))
     fields = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
-    words = f"Ticket #{found.number} {'closed' if after['state'] == TicketState.CLOSED else 'saved'}."
+    is_closed = after["state"] == TicketState.CLOSED
+    words = gettext("Ticket #%(number)s closed.") if is_closed else gettext("Ticket #%(number)s saved.")
+    words %= {"number": found.number}
     if fields:
         announce_undoable(request, entry, words, kind="ticket", ticket=str(found.pk), fields=fields)
     else:
@@ -171,11 +177,11 @@ def _history_entry(change: TicketChange, *, zone: str) -> Change:
     ]
     return Change(
         change.actor,
-        words if before else ["Created the ticket"],
+        words if before else [gettext("Created the ticket")],
         [FieldChange(FIELDS[name], before[name], after[name]) for name in TEXTS if name in before],
         format_timestamp(change.created_at, zone=zone),
     )
 
 
 def _word(name: str, value: str) -> str:
-    return {"state": LABELS, "priority": PRIORITIES}.get(name, {}).get(value, value) or "Unassigned"
+    return {"state": LABELS, "priority": PRIORITIES}.get(name, {}).get(value, value) or gettext("Unassigned")

@@ -20,6 +20,7 @@ from console.inbox.filters import filter_context
 from console.inbox.listing import count_tabs, list_context
 from console.inbox.query import TICKETS, parse_query
 from console.inbox.ticket_list import ticket_list_context
+from console.inbox.translation import translation_offer
 from console.layout import shell_context
 from console.search import PAGE
 from conversations.inbox.waiting import Waiting
@@ -58,6 +59,7 @@ def conversation(request: HttpRequest, project_slug: str, conversation_id: UUID)
             context = {**inbox_context(request, entry, opened=row.pk), "last_event": row.last_event}
             if not is_part(request):
                 context |= conversation_context(entry, row)
+                context["translation"] = translation_offer(request, row)
     if is_post:
         return redirect(
             f"{reverse('conversation', args=[project_slug, conversation_id])}{parse_query(request.GET).here}"
@@ -95,6 +97,7 @@ def inbox_context(request: HttpRequest, entry: Entry, *, opened: UUID | None = N
     """Context of the list, with the row of what is opened. Call inside the tenant's transaction."""
     query = parse_query(request.GET)
     query = replace(query, view=view) if view else query
+    query = query.in_zone(zone_of(entry))
     waiting = Waiting(entry.project)
     return {
         **(ticket_list_context(entry, query) if query.view == TICKETS else list_context(entry, query, waiting)),

@@ -8,14 +8,15 @@ from uuid import UUID
 
 from console.agent.form_fields import FormField
 from console.timestamps import Timestamp, format_timestamp
+from projects.common.translation import lazy
 from projects.models import Project
 from tools.engine.events.service import SubscriptionEdit, list_subscriptions
 from tools.engine.events.subscribers import event_tools, without_subscriber
 from tools.models import EventSubscription, SubscriptionTarget
 
 TARGETS = (
-    (SubscriptionTarget.ENDPOINT.value, "An endpoint of yours"),
-    (SubscriptionTarget.STREAM.value, "A client of the API’s stream"),
+    (SubscriptionTarget.ENDPOINT.value, lazy("Your endpoint")),
+    (SubscriptionTarget.STREAM.value, lazy("A client that reads the API stream")),
 )
 FIELDS = ("target", "url", "events")
 

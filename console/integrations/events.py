@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from console.agent.page import tab_url
@@ -18,6 +19,7 @@ from console.integrations.event_section import EventTrial, RefusedSubscription
 from console.integrations.views import EVENT_SECRET, TAB, show_page
 from console.people.one_time_secrets import keep_once
 from projects.common.api_error import ApiError
+from projects.common.translation import lazy
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
@@ -30,8 +32,8 @@ from tools.models import DeliveryState, SubscriptionTarget
 
 SEPARATORS = re.compile(r"[\s,]+")
 SENTENCES = {
-    DeliveryState.ACKNOWLEDGED: "The endpoint acknowledged the test event ({status}).",
-    DeliveryState.ACCEPTED: "The endpoint accepted the test event (202). It acknowledges events later.",
+    DeliveryState.ACKNOWLEDGED: lazy("The endpoint acknowledged the test event ({status})."),
+    DeliveryState.ACCEPTED: lazy("The endpoint accepted the test event (202). It acknowledges events later."),
 }
 
 
@@ -60,7 +62,7 @@ def remove(request: HttpRequest, project_slug: str, subscription_id: UUID) -> Ht
     entry = _entry(request, project_slug)
     with tenant_tx(entry.project.organization.pk):
         service.remove_subscription(entry.project, subscription_id)
-    messages.success(request, "Subscription removed.")
+    messages.success(request, gettext("Subscription removed."))
     return redirect(tab_url(project_slug, TAB))
 
 
@@ -82,7 +84,7 @@ def new_secret(request: HttpRequest, project_slug: str, subscription_id: UUID) -
 async def test(request: HttpRequest, project_slug: str, subscription_id: UUID) -> HttpResponseBase:
     """Send a test event and report the result. No transaction is open during the test."""
     user = cast(User, await request.auser())
-    entry = await in_db(enter_project, user, project_slug, verb=Scope.CONFIGURE)
+    entry = await in_db(enter_project, user, project_slug, verb=Scope.CONFIGURE, is_developer=True)
     if request.method != "POST":
         return redirect(tab_url(project_slug, TAB))
     delivery = await send_test_event(await in_db(_prepare, entry, subscription_id))
@@ -93,7 +95,7 @@ async def test(request: HttpRequest, project_slug: str, subscription_id: UUID) -
 
 
 def _entry(request: HttpRequest, project_slug: str) -> Entry:
-    return enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
+    return enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE, is_developer=True)
 
 
 def _prepare(entry: Entry, subscription_id: UUID) -> TrialEvent:
@@ -116,7 +118,7 @@ def _save(
         return show_page(request, entry, refused=refused)
     if saved.secret:
         keep_once(request, EVENT_SECRET, saved.secret, organization_id=entry.project.organization.pk)
-    messages.success(request, "Subscription saved.")
+    messages.success(request, gettext("Subscription saved."))
     return redirect(tab_url(entry.project.slug, TAB))
 
 

@@ -11,6 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -21,6 +22,7 @@ from console.agent.page import page_context, tab_url
 from console.integrations.event_section import EventTrial, RefusedSubscription, event_section
 from console.people.one_time_secrets import take_once
 from console.timestamps import Timestamp, format_timestamp
+from conversations.channels.registry import PROVIDERS
 from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
 from projects.connections.integration_types import KINDS, SourceKind
 from projects.connections.integrations import (
@@ -143,7 +145,7 @@ def disconnect(request: HttpRequest, project_slug: str, kind: str) -> HttpRespon
                 raise Http404
     except SavedMeanwhile as conflict:
         return show_page(request, entry, typed=Typed(known, conflict.values, {}, conflict=conflict))
-    messages.success(request, f"{known.title} disconnected.")
+    messages.success(request, gettext("%(service)s disconnected.") % {"service": known.title})
     return redirect(tab_url(project_slug, TAB))
 
 
@@ -162,7 +164,8 @@ async def test(request: HttpRequest, project_slug: str, kind: str) -> HttpRespon
 
 
 def _kind(name: str) -> SourceKind:
-    if name not in KINDS:
+    # Messengers have pages of their own, because the provider is told our webhook.
+    if name not in KINDS or KINDS[name].has_page:
         raise Http404
     return KINDS[name]
 
@@ -181,7 +184,7 @@ def _connect(request: HttpRequest, entry: Entry) -> HttpResponse:
         return show_page(request, entry, typed=Typed(kind, typed, refusal.errors, seen=text_of(entries, SEEN)))
     except SavedMeanwhile as conflict:
         return show_page(request, entry, typed=Typed(kind, conflict.values, {}, conflict=conflict))
-    messages.success(request, f"{kind.title} connected. Test it to make sure it works.")
+    messages.success(request, gettext("%(title)s connected. Test it to make sure it works.") % {"title": kind.title})
     return redirect(tab_url(entry.project.slug, TAB))
 
 
@@ -203,8 +206,11 @@ def show_page(
     context = page_context(request, entry, tab=TAB)
     with tenant_tx(entry.project.organization.pk):
         context["cards"] = [
-            _card(entry.project, kind, typed if typed and typed.kind is kind else None) for kind in KINDS.values()
+            _card(entry.project, kind, typed if typed and typed.kind is kind else None)
+            for kind in KINDS.values()
+            if not kind.has_page
         ]
+        context["messengers"] = [(KINDS[name], find_source(entry.project.pk, name)) for name in PROVIDERS]
         context["events"] = event_section(entry.project, zone=zone_of(entry), refused=refused, trial=event_trial)
         context["outbox"] = [
             _outbox_message(effect, zone=zone_of(entry)) for effect in _in_outbox(entry.project)[:SHOWN]
@@ -240,7 +246,7 @@ def _card(project: Project, kind: SourceKind, typed: Typed | None) -> Card:
     source = find_source(project.pk, kind.name)
     errors = dict(typed.errors) if typed else {}
     values: Mapping[str, Any] = typed.settings if typed else source.settings if source else {}
-    fields = [_field(kind, name, values, errors.pop(name, "")) for name in kind.settings.model_fields]
+    fields = [form_field(kind, name, values, errors.pop(name, "")) for name in kind.settings.model_fields]
     return Card(
         kind=kind,
         source=source,
@@ -255,15 +261,16 @@ def _card(project: Project, kind: SourceKind, typed: Typed | None) -> Card:
     )
 
 
-def _field(kind: SourceKind, name: str, values: Mapping[str, Any], error: str) -> Field:
+def form_field(kind: SourceKind, name: str, values: Mapping[str, Any], error: str) -> Field:
+    """The form's field of one setting."""
     about = kind.settings.model_fields[name]
     value = values.get(name, "" if about.is_required() else about.default)
     labels = about.json_schema_extra if isinstance(about.json_schema_extra, dict) else {}
-    choices = tuple((choice, str(labels.get(choice, choice))) for choice in get_args(about.annotation))
+    choices = tuple((choice, gettext(str(labels.get(choice, choice)))) for choice in get_args(about.annotation))
     return Field(
         box=FormField(f"settings.{name}", "" if value is None else str(value), error),
-        title=about.title or name,
-        hint=about.description or "",
+        title=gettext(about.title) if about.title else name,
+        hint=gettext(about.description) if about.description else "",
         placeholder=str(about.examples[0]) if about.examples else "",
         choices=choices,
         is_number=about.annotation is int,

@@ -10,18 +10,21 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from console.agent.form_fields import FormFields
 from console.layout import shell_context
+from console.restorations import snapshot_of
 from console.timestamps import format_timestamp
+from console.undo import announce_undoable
+from projects.common.api_error import Conflict
 from projects.common.differences import differences
 from projects.knowledge.links import article_path
 from projects.knowledge.markup import read_markup
 from projects.knowledge.services import (
     ChangedMeanwhile,
     NoSuchArticle,
-    TooManyArticles,
     Writer,
     change_article,
     delete_article,
@@ -55,9 +58,9 @@ def new_article(request: HttpRequest, project_slug: str) -> HttpResponse:
             made = write_article(entry.project, text, by=_writer(request), is_published=is_published)
     except ArticleRefused as refusal:
         return _show(request, entry, None, text, errors=refusal.errors)
-    except TooManyArticles as refusal:
+    except Conflict as refusal:
         return _show(request, entry, None, text, errors={"": refusal.message})
-    messages.success(request, "Article published." if is_published else "Draft saved.")
+    messages.success(request, gettext("Article published.") if is_published else gettext("Draft saved."))
     return redirect("article", project_slug=project_slug, article_slug=made.slug)
 
 
@@ -91,6 +94,8 @@ def _save(request: HttpRequest, entry: Entry, row: Article) -> HttpResponse:
         return _show(request, entry, row, text, errors=refusal.errors, started_from=started_from)
     except ChangedMeanwhile as conflict:
         return _show(request, entry, conflict.article, text, conflict=conflict.article)
+    except Conflict as refusal:
+        return _show(request, entry, row, text, errors={"": refusal.message}, started_from=started_from)
     except NoSuchArticle:
         raise Http404 from None
     messages.success(request, _save_message(row, is_changed=is_changed, is_switched=is_switched))
@@ -105,14 +110,19 @@ def _switch(request: HttpRequest, row: Article) -> bool:
 
 def _save_message(row: Article, *, is_changed: bool, is_switched: bool) -> str:
     if is_switched:
-        return "Article published." if row.is_published else "Article unpublished."
-    return f"Saved as version {row.version}." if is_changed else "No changes to save."
+        return gettext("Article published.") if row.is_published else gettext("Article unpublished.")
+    return (
+        gettext("Saved as version %(version)s.") % {"version": row.version}
+        if is_changed
+        else gettext("No changes to save.")
+    )
 
 
 def _delete(request: HttpRequest, entry: Entry, row: Article) -> HttpResponse:
+    kept = snapshot_of(row)
     with tenant_tx(entry.project.organization.pk):
         delete_article(row, by=_writer(request))
-    messages.success(request, f"“{row.title}” deleted.")
+    announce_undoable(request, entry, gettext("“%(title)s” deleted.") % {"title": row.title}, kind="article", kept=kept)
     return redirect("knowledge", project_slug=entry.project.slug)
 
 

@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from console.layout import shell_context
@@ -97,4 +98,4 @@ def _after(rows: QuerySet[Article], last: str) -> QuerySet[Article]:
 
 
 def _agent(project: Project) -> str:
-    return project.agent_version.config.agent_name if project.agent_version else "The agent"
+    return project.agent_version.config.agent_name if project.agent_version else gettext("The agent")

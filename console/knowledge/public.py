@@ -20,6 +20,8 @@ from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_project_by_slug
 
 MAX_AGE_SECONDS = 60
+# The language code of a text whose language isn't known.
+UNDETERMINED = "und"
 # The page may load styles and fonts only, and submit nothing.
 POLICY = {"script-src": [NONE], "connect-src": [NONE], "form-action": [NONE], "style-src": [SELF]}
 
@@ -52,6 +54,6 @@ def _page(project_slug: str, article_slug: str) -> str:
         "article": article,
         "business": business,
         "blocks": read_markup(article.body),
-        "lang": LANGUAGES.get(article.language, ""),
+        "lang": LANGUAGES.get(article.language, UNDETERMINED),
     }
     return render_to_string("knowledge/public.html", context)

@@ -10,6 +10,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
@@ -88,7 +89,11 @@ def _join_as_newcomer(request: HttpRequest, offer: Offer) -> HttpResponse:
 def _finish(request: HttpRequest, offer: Offer) -> HttpResponse:
     """Redirect to the organization just joined."""
     del request.session[INVITATION_TOKEN]
-    messages.success(request, f"You joined {offer.organization} as {choice_of(offer.role).title.lower()}.")
+    messages.success(
+        request,
+        gettext("You joined %(organization)s as %(role)s.")
+        % {"organization": offer.organization, "role": choice_of(offer.role).title},
+    )
     with tenant_tx(offer.organization_id):
         first = Project.objects.order_by("created_at").first()
     return redirect("dashboard", first.slug) if first else redirect("home")

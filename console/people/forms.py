@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-import zoneinfo
 from datetime import datetime, timedelta
+from typing import Any
 
-import phonenumbers
 from django import forms
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext
 
-from projects.agents.templates_catalogue import NAMES, Locale
+from projects.agents.templates_catalogue import NAMES, OTHER, Locale
+from projects.common.places import country_names, zone_groups
+from projects.common.translation import lazy
 from projects.models import Role, User
 from projects.models.key import Scope
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-LIFETIMES = {"": "Never expires", "30": "30 days", "90": "90 days", "365": "1 year"}
+LONGEST_ABOUT = 2_000
+LIFETIMES = {"": lazy("Never expires"), "30": "30 days", "90": "90 days", "365": "1 year"}
 
 
 class LineField(forms.CharField):
@@ -26,7 +29,7 @@ class LineField(forms.CharField):
     def clean(self, value: object) -> str:
         text = super().clean(value)
         if CONTROL.search(text):
-            raise ValidationError("Use one line of printable characters.")
+            raise ValidationError(gettext("Use one line of printable characters."))
         return str(text)
 
 
@@ -34,8 +37,8 @@ class EmailField(forms.EmailField):
     """An e-mail address, lower-cased."""
 
     default_error_messages = {
-        "required": "Enter an e-mail address.",
-        "invalid": "Enter a valid e-mail address, like ada@example.com.",
+        "required": lazy("Enter an e-mail address."),
+        "invalid": lazy("Enter a valid e-mail address, like ada@example.com."),
     }
 
     def clean(self, value: object) -> str:
@@ -46,7 +49,7 @@ class InvitationForm(forms.Form):
     """The invited address and its role."""
 
     email = EmailField(max_length=254)
-    role = forms.ChoiceField(choices=Role.choices, error_messages={"invalid_choice": "Choose a role."})
+    role = forms.ChoiceField(choices=Role.choices, error_messages={"invalid_choice": lazy("Choose a role.")})
 
 
 class RoleForm(forms.Form):
@@ -56,10 +59,10 @@ class RoleForm(forms.Form):
 class KeyForm(forms.Form):
     """A new API key: name, scopes, expiry."""
 
-    name = LineField(max_length=80, error_messages={"required": "Enter a name, such as “Website”."})
+    name = LineField(max_length=80, error_messages={"required": lazy("Enter a name, such as “Website”.")})
     scopes = forms.MultipleChoiceField(
         choices=Scope.choices,
-        error_messages={"required": "Choose at least one scope."},
+        error_messages={"required": lazy("Choose at least one scope.")},
     )
     lifetime = forms.ChoiceField(choices=list(LIFETIMES.items()), required=False)
 
@@ -70,32 +73,56 @@ class KeyForm(forms.Form):
 
 
 class WelcomeForm(forms.Form):
-    """The new user's business. Time zone and region come from the browser; the defaults are UTC and the US."""
+    """The new user's business. `about` is what it does, if no template fits. The browser proposes time zone and region."""
 
     name = LineField(
         max_length=120,
         error_messages={
-            "required": "Enter your business name.",
-            "max_length": "Use at most 120 characters.",
+            "required": lazy("Enter your business name."),
+            "max_length": lazy("Use at most 120 characters."),
         },
     )
     starter = forms.ChoiceField(
         choices=[(name, name) for name in NAMES],
         error_messages={
-            "required": "Choose a template. You can change everything later.",
-            "invalid_choice": "Choose one of these templates.",
+            "required": lazy("Choose a template. You can change everything later."),
+            "invalid_choice": lazy("Choose one of these templates."),
         },
     )
-    timezone = forms.CharField(required=False)
-    region = forms.CharField(required=False)
+    about = forms.CharField(
+        required=False,
+        max_length=LONGEST_ABOUT,
+        error_messages={"max_length": lazy("Use at most %(limit_value)d characters.")},
+    )
+    timezone = forms.ChoiceField(
+        choices=[*zone_groups()],
+        error_messages={
+            "required": lazy("Choose a time zone."),
+            "invalid_choice": lazy("Choose one of these time zones."),
+        },
+    )
+    region = forms.ChoiceField(
+        choices=[*country_names().items()],
+        error_messages={
+            "required": lazy("Choose a country."),
+            "invalid_choice": lazy("Choose one of these countries."),
+        },
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if cleaned.get("starter") == OTHER and not cleaned.get("about") and "about" not in self.errors:
+            self.add_error("about", gettext("Describe your business in a sentence or two."))
+        return cleaned
+
+    @property
+    def about_business(self) -> str:
+        """The description, if the template asks for one."""
+        return str(self.cleaned_data["about"]) if self.cleaned_data["starter"] == OTHER else ""
 
     @property
     def locale(self) -> Locale:
-        zone, region = self.cleaned_data["timezone"], self.cleaned_data["region"].upper()
-        return Locale(
-            timezone=zone if zone in zoneinfo.available_timezones() else "UTC",
-            region=region if region in phonenumbers.SUPPORTED_REGIONS else "US",
-        )
+        return Locale(timezone=self.cleaned_data["timezone"], region=self.cleaned_data["region"])
 
 
 class NameForm(forms.Form):
@@ -107,8 +134,8 @@ class NameForm(forms.Form):
 class JoinForm(forms.Form):
     """Sign-up for an invited address."""
 
-    name = LineField(max_length=150, error_messages={"required": "Enter your name."})
-    password = forms.CharField(strip=False, max_length=1000, error_messages={"required": "Enter a password."})
+    name = LineField(max_length=150, error_messages={"required": lazy("Enter your name.")})
+    password = forms.CharField(strip=False, max_length=1000, error_messages={"required": lazy("Enter a password.")})
 
     def __init__(self, *args: object, email: str) -> None:
         super().__init__(*args)  # type: ignore[arg-type]  # the data of the request, or nothing

@@ -15,6 +15,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from console.people.member_list import acting, choice_of
@@ -22,13 +23,14 @@ from console.people.one_time_secrets import keep_once, take_once
 from console.people.refusals import refusals
 from projects.accounts.invitations import NewInvitation, open_invitations, record_emailed, renew, revoke
 from projects.common.mail import MailResult, deliver
+from projects.common.translation import lazy
 from projects.models import Invitation, User
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
 
 LINK = "invitation_link"
-TOO_MANY = "You’ve sent too many invitations in the last hour. Try again later."
+TOO_MANY = lazy("You’ve sent too many invitations in the last hour. Try again later.")
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def take_back(request: HttpRequest, project_slug: str, invitation_id: UUID) -> H
     with refusals(request, about=invitation_id), tenant_tx(entry.project.organization.pk):
         invitation = _find(invitation_id)
         revoke(invitation, by=acting(entry))
-        messages.success(request, f"Invitation for {invitation.email} revoked.")
+        messages.success(request, gettext("Invitation for %(email)s revoked.") % {"email": invitation.email})
     return redirect("members", project_slug)
 
 
@@ -76,7 +78,7 @@ def announce(request: HttpRequest, entry: Entry, *, new: NewInvitation) -> None:
     if delivery is MailResult.SENT:
         with tenant_tx(entry.project.organization.pk):
             record_emailed(new)
-        messages.success(request, f"Invitation sent to {email}.")
+        messages.success(request, gettext("Invitation sent to %(email)s.") % {"email": email})
     else:
         secret = " ".join((delivery, email, url))
         keep_once(request, LINK, secret, organization_id=entry.project.organization.pk)
@@ -101,7 +103,9 @@ def _message(entry: Entry, invitation: Invitation, *, url: str) -> EmailMessage:
         "expires_at": invitation.expires_at,
     }
     body = render_to_string("people/email/invitation.txt", context)
-    return EmailMessage(f"Join {organization} on Makegood", body, to=[invitation.email])
+    return EmailMessage(
+        gettext("Join %(organization)s on Makegood") % {"organization": organization}, body, to=[invitation.email]
+    )
 
 
 def _find(invitation_id: UUID) -> Invitation:

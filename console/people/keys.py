@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -17,6 +18,7 @@ from console.layout import shell_context
 from console.people.forms import LIFETIMES, KeyForm
 from console.people.one_time_secrets import keep_once, take_once
 from console.timestamps import Timestamp, format_timestamp
+from console.undo import announce_undoable
 from projects.agents.services import create_key, revoke_key
 from projects.models import ApiKey, User
 from projects.models.key import Scope
@@ -47,7 +49,8 @@ class KeyRow:
 def api_keys(request: HttpRequest, project_slug: str) -> HttpResponse:
     """List the project's API keys; POST creates one, whose secret the next page shows once."""
     is_post = request.method == "POST"
-    entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE if is_post else Scope.READ)
+    verb = Scope.CONFIGURE if is_post else Scope.READ
+    entry = enter_project(cast(User, request.user), project_slug, verb=verb, is_developer=True)
     form = KeyForm(request.POST if is_post else None, initial={"scopes": [Scope.READ, Scope.CONVERSE]})
     if is_post and form.is_valid():
         _create(request, entry, form=form)
@@ -59,12 +62,16 @@ def api_keys(request: HttpRequest, project_slug: str) -> HttpResponse:
 @require_POST
 def revoke(request: HttpRequest, project_slug: str, key_id: UUID) -> HttpResponse:
     """Revoke a key; its next request is refused."""
-    entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
+    entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE, is_developer=True)
     with tenant_tx(entry.project.organization.pk):
         key = ApiKey.objects.filter(project=entry.project, pk=key_id).first()
         if key is None:
             raise Http404
-        revoke_key(key, by=cast(User, request.user))
+        is_revoked = revoke_key(key, by=cast(User, request.user))
+    if is_revoked:
+        announce_undoable(
+            request, entry, gettext("%(name)s revoked.") % {"name": key.name}, kind="key", key=str(key.pk)
+        )
     return redirect("api_keys", project_slug)
 
 

@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.http import Http404
+from django.utils.translation import gettext
 
 from console.timestamps import Timestamp, format_timestamp
 from projects.accounts.invitations import is_inviter_authorized, open_invitations
+from projects.common.translation import lazy
 from projects.models import Invitation, Member, Role
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 
 SHOWN = 500
 LINES = {
-    Role.OWNER: "Admin permissions, and manages owners.",
-    Role.ADMIN: "Operator permissions, and manages the agent, tools, knowledge, members and API keys.",
-    Role.OPERATOR: "Talks with customers, approves todos, handles tickets and bookings, and confirms outcomes.",
-    Role.VIEWER: "Read-only access to everything an operator sees.",
+    Role.OWNER: lazy("Everything an admin can do, plus managing owners."),
+    Role.ADMIN: lazy("Everything an operator can do, plus managing the agent, tools, knowledge, members and API keys."),
+    Role.OPERATOR: lazy("Talks to customers, approves todos, handles tickets and bookings, and confirms outcomes."),
+    Role.VIEWER: lazy("Read-only access to everything an operator sees."),
 }
 
 
@@ -44,6 +46,9 @@ class MemberRow:
     roles: list[RoleChoice]
     """Roles this member can be given; empty if the role can't be changed."""
     is_only_owner: bool
+    has_developer_tools: bool
+    may_switch: bool
+    """The reader may open or close the pages for developers to this member."""
     refused: str
 
 
@@ -104,6 +109,8 @@ def _member_row(entry: Entry, member: Member, *, owners: int, refused: Mapping[s
         since=format_timestamp(member.created_at),
         is_you=member.pk == entry.member.pk,
         roles=roles_for(by) if may_change else [],
+        has_developer_tools=member.developer_tools,
+        may_switch=entry.may(Scope.CONFIGURE),
         is_only_owner=member.role == Role.OWNER and owners == 1,
         refused=refused.get(str(member.pk), ""),
     )
@@ -123,7 +130,7 @@ def _invitation_row(
         id=str(invitation.pk),
         email=invitation.email,
         role=choice_of(invitation.role),
-        by=invitation.invited_by.name if invitation.invited_by else "a former member",
+        by=invitation.invited_by.name if invitation.invited_by else gettext("a former member"),
         emailed=format_timestamp(invitation.emailed_at) if invitation.emailed_at else None,
         expires=format_timestamp(invitation.expires_at),
         is_expired=invitation.is_expired,

@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.layout import shell_context
@@ -19,7 +20,7 @@ from console.people.invitations import TOO_MANY, announce, take_link
 from console.people.member_list import acting, find_member, invitation_rows, member_rows, roles_for
 from console.people.refusals import refusals, take_refusals
 from projects.accounts.invitations import NewInvitation, invite
-from projects.accounts.members import remove_member, set_role
+from projects.accounts.members import remove_member, set_developer_tools, set_role
 from projects.common.api_error import Conflict
 from projects.common.mail import has_server
 from projects.models import Role, User
@@ -56,12 +57,23 @@ def change_role(request: HttpRequest, project_slug: str, member_id: UUID) -> Htt
 
 @login_required
 @require_POST
+def change_developer_tools(request: HttpRequest, project_slug: str, member_id: UUID) -> HttpResponse:
+    """Open or close the pages for developers to a member."""
+    entry = enter_project(cast(User, request.user), project_slug, verb=Scope.CONFIGURE)
+    is_on = request.POST.get("developer_tools") == "on"
+    with refusals(request, about=member_id), tenant_tx(entry.project.organization.pk):
+        set_developer_tools(find_member(member_id), is_on=is_on, by=Actor.of(acting(entry)))
+    return redirect("members", project_slug)
+
+
+@login_required
+@require_POST
 def remove(request: HttpRequest, project_slug: str, member_id: UUID) -> HttpResponse:
     """Remove a member. Members may remove themselves."""
     entry = enter_project(cast(User, request.user), project_slug, verb=Scope.READ)
     is_own = member_id == entry.member.pk
     if not is_own and not entry.may(Scope.CONFIGURE):
-        raise PermissionDenied("Only owners and admins can remove members.")
+        raise PermissionDenied(gettext("Only owners and admins can remove members."))
     with refusals(request, about=member_id), tenant_tx(entry.project.organization.pk):
         remove_member(find_member(member_id), by=Actor.of(acting(entry)))
         return redirect("home" if is_own else reverse("members", args=[project_slug]))

@@ -29,6 +29,7 @@ from fido2.webauthn import (
 from console.people.forms import LineField
 from console.people.passkey_challenges import consume_challenge
 from projects.common.passkey_counters import advance_counter
+from projects.common.translation import lazy
 from projects.records.mfa_audit import report_cloned_passkey
 
 LONGEST_NAME = 80
@@ -37,26 +38,26 @@ LONGEST_ANSWER = 20_000
 # Exceptions that fido2 raises on malformed bytes, CBOR and JSON.
 MALFORMED = (ValueError, TypeError, AttributeError, LookupError, RecursionError, struct.error)
 
-NO_ANSWER = "Your browser sent no passkey. Press the button and follow its prompts."
-UNREADABLE = "Your browser’s answer couldn’t be read. Try again, or use another browser."
-STALE = "This request has expired. Try again."
-FOREIGN = "This passkey was requested from another address. Open Makegood at its usual address and try again."
-UNKNOWN = "This passkey isn’t registered here. Sign in another way."
-UNVERIFIED = (
+NO_ANSWER = lazy("Your browser sent no passkey. Click the button and follow the prompts.")
+UNREADABLE = lazy("Your browser’s response couldn’t be read. Try again, or use another browser.")
+STALE = lazy("This request has expired. Try again.")
+FOREIGN = lazy("This passkey was requested from another address. Open Makegood at its usual address and try again.")
+UNKNOWN = lazy("This passkey isn’t registered here. Sign in another way.")
+UNVERIFIED = lazy(
     "This key has no PIN or fingerprint, so it can’t replace your password. "
     "Set a PIN on it, or use it after e-mail and password."
 )
-COPIED = (
+COPIED = lazy(
     "This passkey may have been copied, so it was refused. Sign in another way, "
     "remove it under “Passkeys and codes”, and add a new one."
 )
-NOT_ADDED = "This key can’t be used here. Try again, or use another one."
-NOT_ALONE = (
+NOT_ADDED = lazy("This key can’t be used here. Try again, or use another one.")
+NOT_ALONE = lazy(
     "This key has no PIN or fingerprint, so it can’t replace your password. "
     "Set a PIN on it, or clear the checkbox to use it after your password."
 )
-ADDED_BEFORE = "You’ve already added this passkey. Use another device or key."
-NAMELESS = "Enter a name, such as “Blue key”."
+ADDED_BEFORE = lazy("You’ve already added this passkey. Use another device or key.")
+NAMELESS = lazy("Enter a name, such as “Blue key”.")
 
 
 class AnswerField(forms.Field):

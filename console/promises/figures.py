@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from conversations.analytics.period import Period
 from conversations.models import IS_TEST, Conversation
 from projects.models import Project
 from todos.models import Todo, TodoStatus
@@ -24,6 +25,11 @@ def promises_of(project: Project, *, tests: bool = False) -> QuerySet[Promise]:
     """Promises to customers, or with `tests` those of test conversations."""
     rows = Promise.objects.filter(project_id=project.pk)
     return rows.filter(in_tests(project)) if tests else rows.exclude(in_tests(project))
+
+
+def made_in(rows: QuerySet[Promise], period: Period) -> QuerySet[Promise]:
+    """The promises made in the period."""
+    return rows.filter(created_at__gte=period.since, created_at__lt=period.until)
 
 
 def in_state(rows: QuerySet[Promise], state: str) -> QuerySet[Promise]:

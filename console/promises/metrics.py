@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce, TruncDate
 
-from console.promises.figures import promises_of, unowned
+from console.promises.figures import made_in, promises_of, unowned
+from conversations.analytics.period import Period
 from projects.models import Project
 from tools.models import NOT_SENT, Promise, PromiseState
 
@@ -55,7 +56,7 @@ class PromiseCounts:
 
 @dataclass(frozen=True)
 class PromiseMetrics:
-    """Metrics for a period of calendar days that ends today, and totals for the period before."""
+    """Metrics for a period of calendar days, and totals for the period before."""
 
     days: Sequence[date]
     by_day: Mapping[date, PromiseCounts]
@@ -63,24 +64,18 @@ class PromiseMetrics:
     before: PromiseCounts
 
 
-def promise_metrics(
-    project: Project, *, days: int, now: datetime, timezone: str, tests: bool = False
-) -> PromiseMetrics:
-    """Promises made to customers in the last `days` calendar days of a time zone, by the day they were made.
+def promise_metrics(project: Project, *, period: Period, tests: bool = False) -> PromiseMetrics:
+    """Promises made to customers in a period, by the day they were made.
 
     With `tests`, those of test conversations instead, which no figure includes.
     """
-    zone = ZoneInfo(timezone)
-    local = now.astimezone(zone)
-    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
-    since, earlier = midnight - timedelta(days=days - 1), midnight - timedelta(days=2 * days - 1)
     rows = promises_of(project, tests=tests)
-    current = rows.filter(created_at__gte=since)
+    current = made_in(rows, period)
     return PromiseMetrics(
-        days=[(since + timedelta(days=number)).date() for number in range(days)],
-        by_day=_by_day(current, zone),
+        days=[period.first_day + timedelta(days=number) for number in range(period.length)],
+        by_day=_by_day(current, ZoneInfo(period.timezone)),
         now=replace(_counts(current.aggregate(**_sums())), unowned=unowned(current).count()),
-        before=_counts(rows.filter(created_at__gte=earlier, created_at__lt=since).aggregate(**_sums())),
+        before=_counts(made_in(rows, period.before).aggregate(**_sums())),
     )
 
 

@@ -9,31 +9,35 @@ from itertools import groupby
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import Case, Q, When
+from django.db.models import Case, Q, QuerySet, When
+from django.db.models.functions import ExtractHour
+from django.utils.translation import gettext
 
 from console.durations import span_of
-from console.promises.figures import in_state, promises_of
-from console.timestamps import Timestamp, format_timestamp
+from console.promises.figures import in_state, made_in, promises_of
+from console.timestamps import Timestamp, format_timestamp, long_day
+from conversations.analytics.period import Period
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
+from projects.common.translation import lazy
 from projects.models import Project
 from todos.models import Todo, TodoStatus
 from tools.models import EffectState, Evidence, Promise, PromiseOwner, PromiseState
 
 PAGE = 40
-UNNAMED = "Unnamed customer"
+UNNAMED = lazy("Unnamed customer")
 SOON = timedelta(hours=24)
 STATES: Mapping[str, tuple[str, str, str]] = {
-    PromiseState.OPEN: ("act", "circle-dashed", "Open"),
-    PromiseState.KEPT: ("ok", "circle-check", "Kept"),
-    PromiseState.BROKEN: ("bad", "circle-x", "Broken"),
-    PromiseState.WITHDRAWN: ("mute", "circle-minus", "Withdrawn"),
+    PromiseState.OPEN: ("act", "circle-dashed", lazy("Open")),
+    PromiseState.KEPT: ("ok", "circle-check", lazy("Kept")),
+    PromiseState.BROKEN: ("bad", "circle-x", lazy("Broken")),
+    PromiseState.WITHDRAWN: ("mute", "circle-minus", lazy("Withdrawn")),
 }
-UNKNOWN = ("warn", "help-circle", "Unknown")
-NOT_SENT = ("warn", "inbox", "Not sent")
+UNKNOWN = ("warn", "help-circle", lazy("Unknown"))
+NOT_SENT = ("warn", "inbox", lazy("Not sent"))
 # The words of the evidence of a kept promise that no tool can show.
 EVIDENCE: Mapping[str, str] = {
-    Evidence.PERSON: "a person says so",
+    Evidence.PERSON: lazy("confirmed by a person"),
     Evidence.ACKNOWLEDGED: "acknowledged",
     Evidence.DELIVERED: "delivered",
 }
@@ -89,28 +93,23 @@ class PromisePage:
 def list_promises(
     project: Project,
     *,
-    since: date,
-    zone: str,
+    period: Period,
     now: datetime,
     state: str = "",
     tool: str = "",
-    channel: str = "",
+    spoken: QuerySet[Conversation] | None = None,
+    hour: str = "",
     before: UUID | None = None,
     tests: bool = False,
 ) -> PromisePage:
-    """Promises made since a day, filtered by the non-empty arguments. `tool="none"` selects promises without a tool.
+    """Promises made in a period, filtered by the non-empty arguments. `tool="none"` selects promises without a tool,
+    `spoken` those of some conversations, and `hour` those made in an hour of the day.
 
     `tests` selects those of test conversations, which are left out otherwise.
     """
-    start = datetime(since.year, since.month, since.day, tzinfo=ZoneInfo(zone))
-    rows = promises_of(project, tests=tests).filter(created_at__gte=start).select_related("effect")
-    if state:
-        rows = in_state(rows, state)
-    if tool:
-        rows = rows.filter(tool="" if tool == "none" else tool)
-    if channel:
-        spoken = Conversation.objects.filter(project=project, channel=channel)
-        rows = rows.filter(conversation_id__in=spoken.values("pk"))
+    zone = period.timezone
+    own = promises_of(project, tests=tests).select_related("effect")
+    rows = find_promises(own, period=period, state=state, tool=tool, spoken=spoken, hour=hour)
     if before:
         rows = rows.filter(pk__lt=before)
     found = list(rows.order_by("-id")[: PAGE + 1])
@@ -118,6 +117,28 @@ def list_promises(
         days=_by_day(_rows(found[:PAGE], zone=zone, now=now), found[:PAGE], zone=zone, now=now),
         next=found[PAGE - 1].pk if len(found) > PAGE else None,
     )
+
+
+def find_promises(
+    rows: QuerySet[Promise],
+    *,
+    period: Period,
+    state: str,
+    tool: str,
+    spoken: QuerySet[Conversation] | None,
+    hour: str,
+) -> QuerySet[Promise]:
+    """The promises, of these, that the filters of `list_promises` select."""
+    rows = made_in(rows, period)
+    if state:
+        rows = in_state(rows, state)
+    if tool:
+        rows = rows.filter(tool="" if tool == "none" else tool)
+    if spoken is not None:
+        rows = rows.filter(conversation_id__in=spoken.values("pk"))
+    if hour:
+        rows = rows.annotate(hour=ExtractHour("created_at", tzinfo=ZoneInfo(period.timezone))).filter(hour=int(hour))
+    return rows
 
 
 def promises_to(persona_id: UUID, *, zone: str, now: datetime, most: int = 6) -> list[Row]:
@@ -139,10 +160,10 @@ def _by_day(rows: Iterable[Row], promises: list[Promise], *, zone: str, now: dat
 
 def _day_name(day: date, today: date) -> str:
     if day == today:
-        return "Today"
+        return gettext("Today")
     if day == today - timedelta(days=1):
-        return "Yesterday"
-    return f"{day:%A} {day.day} {day:%B}"
+        return gettext("Yesterday")
+    return long_day(day)
 
 
 def _rows(promises: list[Promise], *, zone: str, now: datetime) -> list[Row]:
@@ -150,14 +171,14 @@ def _rows(promises: list[Promise], *, zone: str, now: datetime) -> list[Row]:
         row.pk: row for row in Conversation.objects.filter(pk__in={promise.conversation_id for promise in promises})
     }
     names = customer_names({row.persona_id for row in conversations.values()})
-    takers = _takers(promises)
+    takers = takers_of(promises)
     return [
         _row(promise, conversations.get(promise.conversation_id), names, takers, zone=zone, now=now)
         for promise in promises
     ]
 
 
-def _takers(promises: Iterable[Promise]) -> Mapping[UUID, str]:
+def takers_of(promises: Iterable[Promise]) -> Mapping[UUID, str]:
     """Names of the people who have taken on a promise's todo, by promise or effect."""
     staffs = [promise for promise in promises if promise.owner == PromiseOwner.STAFF]
     subjects = Q(promise__in=[one.pk for one in staffs]) | Q(
@@ -167,10 +188,17 @@ def _takers(promises: Iterable[Promise]) -> Mapping[UUID, str]:
     return {subject: todo.taker for todo in taken for subject in (todo.promise_id, todo.effect_id) if subject}
 
 
-def _state_label(promise: Promise, *, is_unknown: bool) -> tuple[str, str, str]:
+def state_of(promise: Promise) -> tuple[str, str, str]:
+    """The tone, icon and word of a promise's state. `effect` must be loaded."""
     if promise.evidence == Evidence.OUTBOX:
         return NOT_SENT
-    return UNKNOWN if is_unknown else STATES[promise.state]
+    return UNKNOWN if _is_unknown(promise) else STATES[promise.state]
+
+
+def _is_unknown(promise: Promise) -> bool:
+    """True while nobody knows whether the promise's effect happened."""
+    effect = promise.effect
+    return promise.state == PromiseState.OPEN and effect is not None and effect.state == EffectState.UNKNOWN
 
 
 def _row(
@@ -184,11 +212,11 @@ def _row(
 ) -> Row:
     effect = promise.effect
     is_open = promise.state == PromiseState.OPEN
-    is_unknown = is_open and effect is not None and effect.state == EffectState.UNKNOWN
+    is_unknown = _is_unknown(promise)
     is_undecided = effect is not None and (is_unknown or effect.state in ON_ITS_WAY)
-    tone, icon, word = _state_label(promise, is_unknown=is_unknown)
+    tone, icon, word = state_of(promise)
     owner = takers.get(promise.pk) or (takers.get(effect.pk) if effect else "") or ""
-    time, time_tone = ("needs your answer", "warn") if is_unknown else _time(promise, zone, now)
+    time, time_tone = (gettext("needs your confirmation"), "warn") if is_unknown else _time(promise, zone, now)
     return Row(
         id=promise.pk,
         quote=promise.quote.strip(),
@@ -201,7 +229,7 @@ def _row(
         turn_id=promise.turn_id,
         tool=promise.tool,
         effect_id=effect.pk if effect else None,
-        reason=promise.reason,
+        reason=gettext(promise.reason) if promise.reason else "",
         made=format_timestamp(promise.created_at, zone=zone, now=now),
         due=format_timestamp(promise.due_at, zone=zone, now=now),
         time=time,
@@ -218,10 +246,14 @@ def _time(promise: Promise, zone: str, now: datetime) -> tuple[str, str]:
     """A short text on timing and its tone: time left, time taken or delay."""
     left, closed = promise.due_at - now, promise.closed_at
     if promise.state == PromiseState.OPEN:
-        return (f"due in {span_of(left)}", "warn" if left < SOON else "") if left > timedelta() else ("overdue", "bad")
+        return (
+            (gettext("due in %(time)s") % {"time": span_of(left)}, "warn" if left < SOON else "")
+            if left > timedelta()
+            else (gettext("overdue"), "bad")
+        )
     if closed is None:
         return "", ""
     if promise.state == PromiseState.KEPT:
         is_late = closed > promise.due_at
-        return f"in {span_of(closed - promise.created_at)}", "warn" if is_late else ""
+        return gettext("in %(time)s") % {"time": span_of(closed - promise.created_at)}, "warn" if is_late else ""
     return format_timestamp(closed, zone=zone, now=now).words, "bad" if promise.state == PromiseState.BROKEN else ""

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from typing import Any, cast
 from urllib.parse import urlencode
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.formats import number_format
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
-from console.dashboard.charts import Chart, Series, stacked
+from console.dashboard.charts import Axis, Chart, Series, stacked
 from console.effects.unknown_outcomes import open_questions
+from console.inbox.query import CELL, parse_cell
 from console.layout import shell_context
 from console.parameters import parse_uuid
 from console.promises.figures import NOT_SENT_STATE, STATES, UNOWNED, promises_of
 from console.promises.metrics import PromiseCounts, PromiseMetrics, promise_metrics
 from console.promises.rows import list_promises
-from conversations.models import Channel
+from console.timestamps import month_day, short_date, short_day
+from conversations.analytics.outcomes import Slice
+from conversations.analytics.period import LONGEST_DAYS, Period, days_until, last_days
+from conversations.models import Channel, Conversation
 from jobs.errors import WrongState
+from projects.common.translation import lazy
 from projects.models import Project, User
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
@@ -33,12 +42,10 @@ from tools.models import Promise, PromiseState
 
 PERIODS = (7, 30, 90)
 USUAL = 30
-# Dates that fit on the axis.
-MOST_LABELS = 6
 # Value of the parameter `of` that shows test conversations instead of customers.
 TESTS = "tests"
-TAB_LABELS = {NOT_SENT_STATE: "Not sent", UNOWNED: "Needs an owner"}
-CONFIRMATIONS = {PromiseState.KEPT: "Marked as kept.", PromiseState.WITHDRAWN: "Withdrawn."}
+TAB_LABELS = {NOT_SENT_STATE: lazy("Not sent"), UNOWNED: lazy("Unassigned")}
+CONFIRMATIONS = {PromiseState.KEPT: lazy("Marked as kept."), PromiseState.WITHDRAWN: lazy("Withdrawn.")}
 
 
 @dataclass(frozen=True)
@@ -51,11 +58,29 @@ class ListQuery:
     channel: str
     before: UUID | None
     tests: bool = False
+    cell: Slice = field(default_factory=Slice)
+
+    def period(self, now: datetime, *, timezone: str) -> Period:
+        """The chosen days: those of the address, or the last ones. A period that ends today ends now."""
+        today = now.astimezone(ZoneInfo(timezone)).date()
+        last = min(date.fromisoformat(self.cell.until), today) if self.cell.until else today
+        first = date.fromisoformat(self.cell.since) if self.cell.since else None
+        if first is None or first > last:
+            return last_days(now, days=self.days, timezone=timezone)
+        return days_until(now, max(first, last - timedelta(days=LONGEST_DAYS - 1)), last, timezone=timezone)
+
+    def conversations(self, project: Project) -> QuerySet[Conversation] | None:
+        """The conversations of the chosen channel and topic; None for all."""
+        if not (self.channel or self.cell.topic):
+            return None
+        rows = Conversation.objects.filter(project=project, **({"channel": self.channel} if self.channel else {}))
+        return Slice(topic=self.cell.topic).narrow(rows).order_by()
 
     def address(self, **changes: Any) -> str:
         """Query string with changes applied; empty values are left out."""
         days = "" if self.days == USUAL else self.days
         known = {"days": days, "state": self.state, "tool": self.tool, "channel": self.channel}
+        known |= {name: getattr(self.cell, name) for name in ("since", "until", "hour", "topic")}
         known["of"] = TESTS if self.tests else ""
         return "?" + urlencode({name: value for name, value in (known | changes).items() if value})
 
@@ -100,15 +125,16 @@ def _answer(request: HttpRequest, project: Project) -> None:
 
 
 def _shown(project: Project, query: ListQuery, *, zone: str, now: datetime) -> dict[str, Any]:
-    metrics = promise_metrics(project, days=query.days, now=now, timezone=zone, tests=query.tests)
+    period = query.period(now, timezone=zone)
+    metrics = promise_metrics(project, period=period, tests=query.tests)
     listed = list_promises(
         project,
-        since=metrics.days[0],
-        zone=zone,
+        period=period,
         now=now,
         state=query.state,
         tool=query.tool,
-        channel=query.channel,
+        spoken=query.conversations(project),
+        hour=query.cell.hour,
         before=query.before,
         tests=query.tests,
     )
@@ -118,9 +144,15 @@ def _shown(project: Project, query: ListQuery, *, zone: str, now: datetime) -> d
         "rate": _rate(metrics.now.kept_rate),
         "on_time": _rate(metrics.now.on_time_rate),
         "change": change_of(metrics),
-        "chart": chart_of(metrics),
+        "chart": chart_of(metrics, query),
         "tabs": _tabs(query, metrics.now),
-        "periods": [(days, query.address(days="" if days == USUAL else days), days == query.days) for days in PERIODS],
+        "periods": [
+            (days, query.address(**_last(days)), not query.cell.since and days == query.days) for days in PERIODS
+        ],
+        "chosen": _chosen(period) if query.cell.since else "",
+        "hour": f"{int(query.cell.hour):02d}:00" if query.cell.hour else "",
+        "kept_fields": [(name, value) for name in CELL if (value := getattr(query.cell, name))],
+        "whole": query.address(since="", until="", hour="", topic=""),
         "tools": _tools_of(project),
         "channels": Channel.choices,
         "days": listed.days,
@@ -144,11 +176,23 @@ def parse_query(parameters: QueryDict) -> ListQuery:
         channel=channel if channel in Channel else "",
         before=parse_uuid(parameters.get("before", "")),
         tests=parameters.get("of") == TESTS,
+        cell=replace(parse_cell(parameters), outcome="", tool=""),
     )
 
 
+def _last(days: int) -> dict[str, Any]:
+    return {"days": "" if days == USUAL else days, "since": "", "until": "", "hour": "", "topic": ""}
+
+
+def _chosen(period: Period) -> str:
+    first, last = period.first_day, period.last_day
+    if first == last:
+        return short_date(first)
+    return gettext("%(first)s to %(last)s") % {"first": short_date(first), "last": short_date(last)}
+
+
 def _is_narrowed(query: ListQuery) -> bool:
-    return bool(query.state or query.tool or query.channel)
+    return bool(query.state or query.tool or query.channel or query.cell.hour or query.cell.topic)
 
 
 def _tabs(query: ListQuery, counts: PromiseCounts) -> list[Tab]:
@@ -169,7 +213,7 @@ def _rate(rate: float | None) -> str:
     """A rate with one decimal; shows 100 only if there is no exception."""
     if rate is None:
         return "–"
-    return "100" if rate == 100 else f"{min(rate, 99.9):.1f}"
+    return "100" if rate == 100 else number_format(min(rate, 99.9), 1)
 
 
 def change_of(metrics: PromiseMetrics) -> str:
@@ -178,37 +222,47 @@ def change_of(metrics: PromiseMetrics) -> str:
     if now is None or before is None:
         return ""
     if abs(now - before) < 0.05:
-        return f"Same as the previous {len(metrics.days)} days."
-    return f"{'Up' if now > before else 'Down'} from {before:.1f} % in the previous {len(metrics.days)} days."
+        return gettext("Same as the previous %(days)s days.") % {"days": len(metrics.days)}
+    sentence = (
+        gettext("Up from %(rate)s %% in the previous %(days)s days.")
+        if now > before
+        else gettext("Down from %(rate)s %% in the previous %(days)s days.")
+    )
+    return sentence % {"rate": number_format(before, 1), "days": len(metrics.days)}
 
 
-def chart_of(metrics: PromiseMetrics) -> Chart:
+def chart_of(metrics: PromiseMetrics, query: ListQuery) -> Chart:
     """Stacked chart of promises by day and outcome."""
     counts = [metrics.by_day.get(day, PromiseCounts()) for day in metrics.days]
     series = [
-        Series("kept", "c-okl", [day.kept + day.late for day in counts]),
-        Series("open", "c-soft", [day.open for day in counts]),
-        Series("broken", "c-bad", [day.broken for day in counts]),
-        Series("not sent", "c-warn", [day.not_sent for day in counts]),
-        Series("withdrawn", "c-mute", [day.withdrawn for day in counts]),
+        Series(gettext("Kept"), "c-okl", [day.kept + day.late for day in counts]),
+        Series(gettext("Open"), "c-soft", [day.open for day in counts]),
+        Series(gettext("Broken"), "c-bad", [day.broken for day in counts]),
+        Series(gettext("Not sent"), "c-warn", [day.not_sent for day in counts]),
+        Series(gettext("Withdrawn"), "c-mute", [day.withdrawn for day in counts]),
     ]
-    names = [f"{day.day} {day:%b}" for day in metrics.days]
-    chart = stacked(series, labels=names, height=190, unit="", summary=_summary(metrics))
-    return replace(chart, labels=_spaced(chart))
-
-
-def _spaced(chart: Chart) -> list[Any]:
-    """Evenly spaced labels, including today's."""
-    step = -(-len(chart.labels) // MOST_LABELS)
-    return chart.labels[::-1][::step][::-1]
+    names = [short_day(day) for day in metrics.days]
+    addresses = [query.address(since=day.isoformat(), until=day.isoformat()) for day in metrics.days]
+    axis = Axis(names, names, urls=addresses, now=len(names) - 1)
+    return stacked(series, axis, height=190, unit="", summary=_summary(metrics))
 
 
 def _summary(metrics: PromiseMetrics) -> str:
     now = metrics.now
     if not now.made:
-        return f"No promises in the last {len(metrics.days)} days."
-    broke = [f"{day.day} {day:%B}" for day in metrics.days if metrics.by_day.get(day, PromiseCounts()).broken]
-    parts = f"{now.kept + now.late} kept, {now.open} open, {now.broken} broken, "
-    parts += f"{now.not_sent} not sent, {now.withdrawn} withdrawn"
-    where = f" Some broke on {', '.join(broke[-5:])}." if broke else ""
-    return f"Promises by day over {len(metrics.days)} days: {parts}.{where}"
+        return gettext("No promises in the last %(days)s days.") % {"days": len(metrics.days)}
+    broke = [month_day(day) for day in metrics.days if metrics.by_day.get(day, PromiseCounts()).broken]
+    summary = gettext(
+        "Promises by day over %(days)s days: %(kept)s kept, %(open)s open, %(broken)s broken, %(not_sent)s not sent, "
+        "%(withdrawn)s withdrawn."
+    ) % {
+        "days": len(metrics.days),
+        "kept": now.kept + now.late,
+        "open": now.open,
+        "broken": now.broken,
+        "not_sent": now.not_sent,
+        "withdrawn": now.withdrawn,
+    }
+    if not broke:
+        return summary
+    return f"{summary} " + gettext("Some broke on %(days)s.") % {"days": ", ".join(broke[-5:])}

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, QueryDict
+from django.utils.translation import gettext, ngettext
 
 from console.parameters import parse_uuid
 from console.todos.labels import approved_undeliverable, with_tool_titles
@@ -27,6 +28,7 @@ from todos.services import (
     approve_todo,
     cancel_todo,
     edit_todo,
+    reject_many,
     reject_todo,
     review_again,
 )
@@ -78,12 +80,36 @@ def approve_chosen(request: HttpRequest, entry: Entry, choices: list[Choice]) ->
     refused = [answer for answer in answers if answer.refused]
     approved = len(answers) - len(refused)
     if approved:
-        messages.success(request, f"{approved} todo{'s' if approved > 1 else ''} approved.")
+        words = ngettext("%(number)s todo approved.", "%(number)s todos approved.", approved)
+        messages.success(request, words % {"number": approved})
     for sentence, number in Counter(answer.refused for answer in refused).items():
-        messages.error(request, f"{number} not approved: {sentence}")
+        messages.error(
+            request, gettext("%(number)s not approved: %(sentence)s") % {"number": number, "sentence": sentence}
+        )
     unsent = Counter(one for answer in answers for one in answer.unsent)
     for one, number in unsent.items():
-        messages.warning(request, f"{approved_undeliverable(one.kind, number)} {one.reason}")
+        messages.warning(request, " ".join((approved_undeliverable(one.kind, number), one.reason)))
+
+
+def reject_chosen(request: HttpRequest, entry: Entry, choices: list[Choice]) -> None:
+    """Reject each todo separately, and add messages that summarize the results. Rejections without an effect can be
+    undone.
+    """
+    reason = _reason(request.POST)
+    answers = reject_many(choices, actor=actor_of(entry), reason=reason)
+    rejected = [answer.todo for answer in answers if answer.todo is not None]
+    if rejected:
+        words = ngettext("%(number)s todo rejected.", "%(number)s todos rejected.", len(rejected))
+        words %= {"number": len(rejected)}
+        undoable = [str(todo.pk) for todo in rejected if todo.effect_id is None]
+        if undoable:
+            announce_undoable(request, entry, words, kind="todos", todos=undoable)
+        else:
+            messages.success(request, words)
+    for sentence, number in Counter(answer.refused for answer in answers if answer.refused).items():
+        messages.error(
+            request, gettext("%(number)s not rejected: %(sentence)s") % {"number": number, "sentence": sentence}
+        )
 
 
 def _choice(text: str) -> Choice:
@@ -101,10 +127,10 @@ def _approve(todo: Todo, entry: Entry, posted: QueryDict) -> str:
         todo.pk, version=version, content_hash=posted.get("hash", ""), actor=actor_of(entry), member=entry.member
     )
     if not approval.is_complete:
-        return f"Approved version {version}. It needs a second approval."
+        return gettext("Approved. It needs a second approval.")
     if approval.is_by_hand:
-        return f"Approved version {version}. It is unassigned."
-    return f"Approved version {version}. Running now."
+        return gettext("Approved, but unassigned.")
+    return gettext("Approved. Running now.")
 
 
 def _take(todo: Todo, entry: Entry, posted: QueryDict) -> str:
@@ -115,28 +141,30 @@ def _take(todo: Todo, entry: Entry, posted: QueryDict) -> str:
         actor=actor_of(entry),
         member=entry.member,
     )
-    return "Assigned to you. Mark it as done or failed when you’re finished."
+    return gettext("Assigned to you. Mark it as done or failed when you’re finished.")
 
 
 def _complete(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     complete_todo(todo.pk, actor=actor_of(entry), note=_reason(posted))
-    return "Marked as done."
+    return gettext("Marked as done.")
 
 
 def _fail(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     reason = _reason(posted)
     if not reason:
-        raise ApiError("required", "Enter a reason.", field="reason")
+        raise ApiError("required", gettext("Enter a reason."), field="reason")
     fail_todo(todo.pk, actor=actor_of(entry), reason=reason)
     is_promised = todo.promise_id is not None or todo.effect_id is not None
-    return f"Marked as failed.{' Its promise is now broken.' if is_promised else ''}"
+    if is_promised:
+        return gettext("Marked as failed. Its promise is now broken.")
+    return gettext("Marked as failed.")
 
 
 def _add_recipient(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     """Allow one more recipient, as a new version."""
     address = posted.get("address", "")
     edit_todo(todo.pk, {"recipients": [*recipients_of(todo), address]}, actor=actor_of(entry), version=_version(posted))
-    return f"Added {address}. Approve the new version."
+    return gettext("Added %(address)s. Approve the new version.") % {"address": address}
 
 
 def _end_rule(todo: Todo, entry: Entry, posted: QueryDict) -> str:
@@ -145,31 +173,35 @@ def _end_rule(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     if rule is None or not todo.approvals.filter(rule=rule).exists():
         raise Http404
     if not entry.may(Scope.CONFIGURE):
-        raise PermissionDenied("Only owners and admins can end rules.")
+        raise PermissionDenied(gettext("Only owners and admins can end rules."))
     end_rule(entry.project, rule, by=entry.member.pk)
-    return "Rule ended. These todos need approval again."
+    return gettext("Rule ended. These todos need approval again.")
 
 
 def _reject(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     version = posted.get("version", "")
     number = int(version) if _is_number(version) else None
     reject_todo(todo.pk, actor=actor_of(entry), reason=_reason(posted), version=number)
-    return "Rejected."
+    return gettext("Rejected.")
 
 
 def _cancel(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     cancel_todo(todo.pk, actor=actor_of(entry), reason=_reason(posted))
     if todo.status == TodoStatus.IN_PROGRESS and not todo.taker:
-        return "Canceled. It stops before the next step. Completed steps aren’t undone."
-    return "Canceled."
+        return gettext("Canceled. It stops before the next step. Completed steps aren’t undone.")
+    return gettext("Canceled.")
 
 
 def _review_again(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     repeats = [found for text in posted.getlist("repeat") if (found := parse_uuid(text))]
     review_again(todo.pk, actor=actor_of(entry), repeats=repeats)
     if todo.taker and todo.status == TodoStatus.IN_PROGRESS:
-        return "Handed back. It needs approval again."
-    return "Back in review. Only what you selected is repeated." if repeats else "Back in review. Nothing is repeated."
+        return gettext("Handed back. It needs approval again.")
+    return (
+        gettext("Back in review. Only what you selected is repeated.")
+        if repeats
+        else gettext("Back in review. Nothing is repeated.")
+    )
 
 
 def _version(posted: QueryDict) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from projects.common.translation import lazy
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from todos.approvals.manual_completion import NOT_SETTLED, TAKEABLE
@@ -27,12 +28,12 @@ class SuggestedFix:
 
 
 FIXES: Mapping[MissingContact, SuggestedFix] = {
-    MissingContact.ADDRESSES: SuggestedFix("Add recipients", "mail", "recipients"),
-    MissingContact.CUSTOMER: SuggestedFix("Choose a customer", "user", "persona"),
-    MissingContact.EMAIL: SuggestedFix("Add e-mail address", "mail", "contact-email"),
-    MissingContact.PHONE: SuggestedFix("Add phone number", "phone", "contact-phone"),
-    MissingContact.OTHER_PHONE: SuggestedFix("Change phone number", "phone", "contact-phone"),
-    MissingContact.CONSENT: SuggestedFix("Choose another tool", "tool", "tool"),
+    MissingContact.ADDRESSES: SuggestedFix(lazy("Add recipients"), "mail", "recipients"),
+    MissingContact.CUSTOMER: SuggestedFix(lazy("Choose a customer"), "user", "persona"),
+    MissingContact.EMAIL: SuggestedFix(lazy("Add e-mail address"), "mail", "contact-email"),
+    MissingContact.PHONE: SuggestedFix(lazy("Add phone number"), "phone", "contact-phone"),
+    MissingContact.OTHER_PHONE: SuggestedFix(lazy("Change phone number"), "phone", "contact-phone"),
+    MissingContact.CONSENT: SuggestedFix(lazy("Choose another tool"), "tool", "tool"),
 }
 
 

@@ -11,6 +11,7 @@ from django.db import connection
 from console.effects.labels import StateLabel
 from console.todos.cards import Card, cards_of
 from console.todos.labels import STATUS_LABELS
+from projects.common.translation import lazy
 from projects.models import Project
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoStatus
@@ -42,25 +43,25 @@ COLUMNS = (
         "review",
         STATUS_LABELS[S.PENDING_REVIEW],
         (S.PENDING_REVIEW,),
-        "Nothing to review. Todos from conversations, tools and promises appear here.",
+        lazy("Nothing to review. Todos from conversations, tools and promises appear here."),
     ),
     ColumnSpec(
         "motion",
-        StateLabel("act", "loader-2", "In progress"),
+        StateLabel("act", "loader-2", lazy("In progress")),
         (S.IN_PROGRESS, S.APPROVED),
-        "Approved todos run here.",
+        lazy("Approved todos run here."),
     ),
     ColumnSpec(
         "attention",
         STATUS_LABELS[S.NEEDS_ATTENTION],
         (S.NEEDS_ATTENTION, S.FAILED),
-        "Failures and unknown outcomes appear here.",
+        lazy("Failures and unknown outcomes appear here."),
     ),
     ColumnSpec(
         "done",
-        StateLabel("ok", "circle-check", "Done"),
+        StateLabel("ok", "circle-check", lazy("Done")),
         (S.COMPLETED, S.REJECTED, S.EXPIRED, S.CANCELLED),
-        "Completed, rejected, expired and canceled todos appear here.",
+        lazy("Completed, rejected, expired and canceled todos appear here."),
     ),
 )
 

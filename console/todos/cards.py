@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Max
+from django.utils.translation import gettext
 
-from console.effects.labels import StateLabel, shortened
+from console.effects.labels import StateLabel
 from console.timestamps import Timestamp, format_timestamp
 from console.todos.arguments import recipient_argument
 from console.todos.contacts import contacts_of, name_of
@@ -22,8 +23,10 @@ from console.todos.labels import (
     VERSION_LABELS,
     icon_of,
     title_of_tool,
+    translated,
     with_tool_titles,
 )
+from projects.common.translation import lazy
 from todos.approvals.permissions import needs_second
 from todos.content.lifecycle import AGENT
 from todos.content.plans import names_addressee
@@ -33,9 +36,8 @@ from todos.models.step import MOST_STEPS
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.handler import Contact
 
-LONGEST_TITLE = 110
-NOBODY = "No recipient yet"
-NO_ADDRESS = {"email": "No e-mail address", "sms": "No phone number"}
+NOBODY = lazy("No recipient yet")
+NO_ADDRESS = {"email": lazy("No e-mail address"), "sms": lazy("No phone number")}
 # Statuses whose reason is shown on the card.
 REASONED = frozenset({TodoStatus.NEEDS_ATTENTION, TodoStatus.FAILED, TodoStatus.REJECTED, TodoStatus.CANCELLED})
 
@@ -86,7 +88,7 @@ def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, Compil
     """The recipient and an icon: an address if one is known, otherwise the tool or the customer."""
     names = tools_of(todo)
     if todo.taker or not names:
-        return "By hand", "hand-grab"
+        return gettext("By hand"), "hand-grab"
     kinds = {tools[name].kind for name in names if name in tools}
     is_named = all(name in tools and names_addressee(tools[name]) for name in names)
     if (address := _named_by(todo, tools)) is not None:
@@ -120,7 +122,7 @@ def _card(
     steps: int,
 ) -> Card:
     to, icon = recipient_of(todo, contact, tools)
-    title = shortened(todo.description.strip(), longest=LONGEST_TITLE)
+    title = with_tool_titles(todo.heading, {*tools, *tools_of(todo)})
     return Card(
         id=todo.pk,
         title=title,
@@ -131,7 +133,7 @@ def _card(
         customer=name_of(contact),
         state=STATUS_LABELS[todo.status],
         remark=remark,
-        reason=with_tool_titles(todo.reason, {*tools, *tools_of(todo)}) if todo.status in REASONED else "",
+        reason=with_tool_titles(translated(todo.reason), {*tools, *tools_of(todo)}) if todo.status in REASONED else "",
         source=SOURCES[todo.source],
         steps=steps if todo.status == TodoStatus.IN_PROGRESS else 0,
         version=todo.version,
@@ -151,7 +153,7 @@ def _remarks(todos: Sequence[Todo]) -> dict[UUID, StateLabel]:
         elif todo.status == TodoStatus.APPROVED and not tools_of(todo):
             found[todo.pk] = UNCLAIMED
         elif todo.status == TodoStatus.IN_PROGRESS and todo.taker:
-            found[todo.pk] = StateLabel("act", "user", f"Assigned to {todo.taker}")
+            found[todo.pk] = StateLabel("act", "user", gettext("Assigned to %(taker)s") % {"taker": todo.taker})
     return found
 
 

@@ -14,6 +14,7 @@ from conversations.handover.requests import parse_lead
 from conversations.models import ConsentSource, Persona
 from conversations.turns.services import give_fields
 from projects.common.api_error import ApiError
+from projects.common.translation import lazy
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import AgentConfig
 from todos.content.deliverability import needs_contact
@@ -21,8 +22,8 @@ from tools.engine.catalogue import CompiledTool
 
 CONTACT = "contact."
 # Message kind: the customer field it is sent to, and the field's label.
-CONTACT_FIELDS = {"email": ("email", "E-mail address"), "sms": ("phone", "Phone number")}
-HINT = "Saved with the customer’s details."
+CONTACT_FIELDS = {"email": ("email", lazy("E-mail address")), "sms": ("phone", lazy("Phone number"))}
+HINT = lazy("Saved with the customer’s details.")
 
 
 @dataclass(frozen=True)

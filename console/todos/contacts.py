@@ -10,10 +10,11 @@ from conversations.common.consents import OPT_INS, withdrawn_at
 from conversations.common.contacts import FIELDS, contact_from_fields
 from conversations.models import Persona, PersonaField
 from conversations.models.persona import Strength
+from projects.common.translation import lazy
 from tools.engine.execution.consent import BOUND_TO
 from tools.engine.execution.handler import Contact
 
-UNNAMED = "Unnamed customer"
+UNNAMED = lazy("Unnamed customer")
 
 
 def contacts_of(personas: Collection[UUID | None]) -> Mapping[UUID, Contact]:

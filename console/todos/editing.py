@@ -12,6 +12,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -64,7 +65,7 @@ def new_todo(request: HttpRequest, project_slug: str) -> HttpResponse:
     if request.method == "POST" and "choose" not in request.POST:
         made, problem = _create(entry, form)
         if made is not None:
-            messages.success(request, "Todo created. It needs approval before anything happens.")
+            messages.success(request, gettext("Todo created. It needs approval before anything happens."))
             return redirect("todo", project_slug=project_slug, todo_id=made.pk)
     return _render(request, entry, form, problem)
 
@@ -132,7 +133,9 @@ def _change(entry: Entry, todo: Todo, form: TodoForm, *, version: str) -> Proble
             is_reached = is_same and save_contact(entry.project, todo.persona_id, form.contact)
             edit_todo(todo.pk, changes, actor=actor_of(entry), version=int(version), is_contact_changed=is_reached)
     except TodoChanged as error:
-        return Problem("Someone else edited this todo. Save again to overwrite their changes.", "", error.changes)
+        return Problem(
+            gettext("Someone else edited this todo. Save again to overwrite their changes."), "", error.changes
+        )
     except (ApiError, PermissionDenied) as error:
         return Problem(str(error), getattr(error, "field", None) or "")
     return None
@@ -146,7 +149,7 @@ def _render(
         tools = compiled_tools(entry.project)
         shown: dict[str, Any] = {
             "todo": todo,
-            "status": TodoStatus(todo.status).predicate if todo else "",
+            "status": TodoStatus(todo.status).sentence if todo else "",
             "is_editable": todo is None or todo.status in EDITABLE,
             "form": form,
             "description": boxes.field("description", form.description),

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from console.agent.form_fields import FormField, FormFields
 from console.parameters import parse_uuid
@@ -17,6 +18,7 @@ from console.todos.contact_form import CONTACT
 from conversations.models import Conversation, Persona
 from projects.common.api_error import ApiError
 from projects.common.differences import Change, label_of
+from projects.common.numbers import grouped
 from projects.models import Project
 from todos.content.plans import LONGEST_DESCRIPTION
 from todos.content.snapshot import compiled_tools
@@ -135,14 +137,21 @@ def _json(name: str, text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         where = f"{ARGUMENT}{name}"
-        raise ApiError("invalid_arguments", f"{where}: enter a number, true, false or JSON.", field=where) from error
+        raise ApiError(
+            "invalid_arguments",
+            gettext("%(where)s: enter a number, true, false or JSON.") % {"where": where},
+            field=where,
+        ) from error
 
 
 def require_description(form: TodoForm) -> str:
     if not form.description:
-        raise ApiError("required", "Enter a description.", field="description")
+        raise ApiError("required", gettext("Enter a description."), field="description")
     if len(form.description) > LONGEST_DESCRIPTION:
-        message = f"Use at most {LONGEST_DESCRIPTION:,} characters. This has {len(form.description):,}."
+        message = gettext("Use at most %(longest_description)s characters. This has %(description)s.") % {
+            "longest_description": grouped(LONGEST_DESCRIPTION),
+            "description": grouped(len(form.description)),
+        }
         raise ApiError("too_long", message, field="description")
     return form.description
 
@@ -153,7 +162,7 @@ def find_type(project: Project, form: TodoForm) -> TodoType | None:
         return None
     found = TodoType.objects.filter(project=project, pk=wanted).first()
     if found is None:
-        raise ApiError("invalid_type", "This type no longer exists.", field="type")
+        raise ApiError("invalid_type", gettext("This type no longer exists."), field="type")
     return found
 
 

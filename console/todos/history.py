@@ -5,41 +5,45 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from console.timestamps import Timestamp, format_timestamp
-from console.todos.labels import STATUS_LABELS, with_tool_titles
+from console.todos.labels import STATUS_LABELS, translated, with_tool_titles
+from projects.common.translation import lazy
 from todos.models import Todo, TodoEvent
 
 WORDS = {
-    "made": "Created",
-    "edited": "Edited",
-    "approved_first": "First approval",
-    "approved": "Approved",
-    "approval_void": "Approval ended",
-    "rejected": "Rejected",
-    "rejection_undone": "Rejection undone",
-    "cancelled": "Canceled",
-    "expired": "Expired",
-    "started": "Started",
-    "taken": "Taken",
-    "completed": "Completed",
-    "failed": "Failed",
-    "needs_attention": "Needs attention",
-    "reviewed_again": "Returned to review",
-    "put_back": "Returned to review",
-    "handed_back": "Handed back",
-    "first_approval_void": "Edited before the second approval",
+    "made": lazy("Created"),
+    "edited": lazy("Edited"),
+    "approved_first": lazy("First approval"),
+    "approved": lazy("Approved"),
+    "approval_void": lazy("Approval ended"),
+    "rejected": lazy("Rejected"),
+    "rejection_undone": lazy("Rejection undone"),
+    "cancelled": lazy("Canceled"),
+    "expired": lazy("Expired"),
+    "started": lazy("Started"),
+    "taken": lazy("Assigned"),
+    "completed": lazy("Completed"),
+    "failed": lazy("Failed"),
+    "needs_attention": lazy("Needs attention"),
+    "reviewed_again": lazy("Returned to review"),
+    "put_back": lazy("Returned to review"),
+    "handed_back": lazy("Handed back"),
+    "first_approval_void": lazy("Edited before the second approval"),
 }
 # Edited fields, as named in the history.
 EDITED = {
+    "title": "title",
     "description": "description",
     "type": "type",
     "tool": "tool",
     "arguments": "arguments",
     "recipients": "recipients",
     "persona": "customer",
-    "contact": "contact details",
+    "contact": lazy("contact details"),
 }
-BY_HAND = {"completed": "Done by hand", "failed": "Marked as failed"}
+BY_HAND = {"completed": lazy("Done by hand"), "failed": lazy("Marked as failed")}
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def history_entry(event: TodoEvent, *, tools: Iterable[str], zone: str) -> Histo
         icon=state.icon if state else "pencil",
         words=_words(event),
         by=event.actor,
-        reason=with_tool_titles(str(event.detail.get("reason", "")), tools) or _changed(event),
+        reason=with_tool_titles(translated(str(event.detail.get("reason", ""))), tools) or _changed(event),
         version=event.version,
         at=format_timestamp(event.at, zone=zone),
     )
@@ -85,7 +89,7 @@ def history_entry(event: TodoEvent, *, tools: Iterable[str], zone: str) -> Histo
 def _changed(event: TodoEvent) -> str:
     """A sentence that lists the edited fields; empty for other events."""
     fields = [EDITED.get(name, name) for name in event.detail.get("fields", [])]
-    return f"Changed: {', '.join(fields)}." if fields else ""
+    return gettext("Changed: %(fields)s.") % {"fields": ", ".join(map(str, fields))} if fields else ""
 
 
 def _words(event: TodoEvent) -> str:

@@ -5,24 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from django.utils.translation import gettext, ngettext
+
 from console.effects.labels import StateLabel
+from console.tool_words import TOOL_WORDS
+from projects.common.translation import lazy
 from projects.models import Role
 from todos.models import TodoSource, TodoStatus
 
 S = TodoStatus
 STATUS_LABELS: Mapping[str, StateLabel] = {
-    S.PENDING_REVIEW: StateLabel("warn", "hourglass", "To review"),
-    S.APPROVED: StateLabel("act", "circle-check", "Approved"),
-    S.IN_PROGRESS: StateLabel("act", "loader-2", "In progress"),
-    S.NEEDS_ATTENTION: StateLabel("bad", "alert-circle", "Needs attention"),
-    S.FAILED: StateLabel("bad", "alert-triangle", "Failed"),
-    S.COMPLETED: StateLabel("ok", "circle-check", "Completed"),
-    S.REJECTED: StateLabel("mute", "circle-x", "Rejected"),
-    S.EXPIRED: StateLabel("mute", "clock-off", "Expired"),
-    S.CANCELLED: StateLabel("mute", "circle-minus", "Canceled"),
+    S.PENDING_REVIEW: StateLabel("warn", "hourglass", lazy("To review")),
+    S.APPROVED: StateLabel("act", "circle-check", lazy("Approved")),
+    S.IN_PROGRESS: StateLabel("act", "loader-2", lazy("In progress")),
+    S.NEEDS_ATTENTION: StateLabel("bad", "alert-circle", lazy("Needs attention")),
+    S.FAILED: StateLabel("bad", "alert-triangle", lazy("Failed")),
+    S.COMPLETED: StateLabel("ok", "circle-check", lazy("Completed")),
+    S.REJECTED: StateLabel("mute", "circle-x", lazy("Rejected")),
+    S.EXPIRED: StateLabel("mute", "clock-off", lazy("Expired")),
+    S.CANCELLED: StateLabel("mute", "circle-minus", lazy("Canceled")),
 }
-CHANGED = StateLabel("warn", "hourglass", "Edited")
-RETURNED = StateLabel("warn", "arrow-back-up", "Back in review")
+CHANGED = StateLabel("warn", "hourglass", lazy("Edited"))
+RETURNED = StateLabel("warn", "arrow-back-up", lazy("Back in review"))
 # Label of a version by the event that created it.
 VERSION_LABELS: Mapping[str, StateLabel] = {
     "edited": CHANGED,
@@ -31,15 +35,15 @@ VERSION_LABELS: Mapping[str, StateLabel] = {
     "reviewed_again": RETURNED,
     "handed_back": RETURNED,
 }
-UNCLAIMED = StateLabel("warn", "hand-grab", "Unassigned")
-AWAITING_SECOND = StateLabel("warn", "users", "Needs a second approval")
+UNCLAIMED = StateLabel("warn", "hand-grab", lazy("Unassigned"))
+AWAITING_SECOND = StateLabel("warn", "users", lazy("Needs a second approval"))
 SOURCES: Mapping[str, str] = {
-    TodoSource.EXTRACTION: "from a conversation",
-    TodoSource.TOOL: "from a tool",
-    TodoSource.PROMISE: "from a promise",
-    TodoSource.MAKE_GOOD: "from a broken promise",
-    TodoSource.PERSON: "created by a person",
-    TodoSource.API: "created by the API",
+    TodoSource.EXTRACTION: lazy("from a conversation"),
+    TodoSource.TOOL: lazy("from a tool"),
+    TodoSource.PROMISE: lazy("from a promise"),
+    TodoSource.MAKE_GOOD: lazy("from a broken promise"),
+    TodoSource.PERSON: lazy("created by a person"),
+    TodoSource.API: lazy("created by the API"),
 }
 TOOL_ICONS = {
     "email": "mail",
@@ -60,15 +64,25 @@ LETTER_WORDS = {"email": "e-mail", "sms": "text"}
 
 def undeliverable_warning(kind: str) -> str:
     """Warning for an undeliverable message of this kind."""
-    return f"Its {LETTER_WORDS[kind]} can’t be delivered."
+    return gettext("Its e-mail can’t be delivered.") if kind == "email" else gettext("Its text can’t be delivered.")
 
 
 def approved_undeliverable(kind: str, number: int) -> str:
     """Warning after approving `number` todos with an undeliverable message of this kind."""
-    letter = LETTER_WORDS[kind]
-    if number == 1:
-        return f"1 approved todo has an undeliverable {letter}. Its other actions run."
-    return f"{number} approved todos have undeliverable {letter}s. Their other actions run."
+    sentence = (
+        ngettext(
+            "%(number)s approved todo has an undeliverable e-mail. Its other actions still run.",
+            "%(number)s approved todos have undeliverable e-mails. Their other actions still run.",
+            number,
+        )
+        if kind == "email"
+        else ngettext(
+            "%(number)s approved todo has an undeliverable text. Its other actions still run.",
+            "%(number)s approved todos have undeliverable texts. Their other actions still run.",
+            number,
+        )
+    )
+    return sentence % {"number": number}
 
 
 def capitalized(words: str) -> str:
@@ -87,10 +101,17 @@ def icon_of(kind: str) -> str:
 
 
 def title_of_tool(name: str) -> str:
-    """A tool's name as a title, such as "Send e-mail to caller"."""
+    """A tool's title, such as "Send e-mail to caller". A custom tool's is made from its name."""
+    if name in TOOL_WORDS:
+        return str(TOOL_WORDS[name].title)
     words = name.removesuffix("_tool").split("_")
     title = " ".join(SPELLED.get(word, word) for word in words)
     return capitalized(title)
+
+
+def translated(stored: str) -> str:
+    """A stored sentence in the reader's language if the catalog has it, otherwise as it is."""
+    return gettext(stored) if stored else ""
 
 
 def with_tool_titles(sentence: str, names: Iterable[str]) -> str:
@@ -104,4 +125,9 @@ def with_tool_titles(sentence: str, names: Iterable[str]) -> str:
 
 def approvers_of(role: str) -> str:
     """Members with at least this role, as a phrase."""
-    return {Role.OPERATOR: "an operator, admin or owner", Role.ADMIN: "an admin or owner"}.get(Role(role), "an owner")
+    match Role(role):
+        case Role.OPERATOR:
+            return gettext("an operator, admin or owner")
+        case Role.ADMIN:
+            return gettext("an admin or owner")
+    return gettext("an owner")

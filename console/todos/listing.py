@@ -1,4 +1,4 @@
-"""The todo list, filtered by status, type and source, with bulk approval."""
+"""The todo list, filtered by status, type and source, with bulk approval and rejection."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import QueryDict
+from django.utils.translation import gettext
 
 from console.parameters import parse_uuid
 from console.todos.board import MOST_COUNTED, count_text, status_counts
 from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
 from console.todos.labels import SOURCES, STATUS_LABELS, capitalized, undeliverable_warning
-from projects.models import Project
 from projects.models.permissions import Entry
 from todos.approvals.validity import may_approve, undeliverable_of, why_not_runnable
 from todos.content.deliverability import TextRefusal
@@ -55,12 +55,13 @@ class Tab:
 
 @dataclass(frozen=True)
 class Row:
-    """A todo in the list. `choice` is its checkbox value, empty if it can't be approved from here. `warnings` is about
-    undeliverable messages.
+    """A todo in the list. `choice` is its checkbox value, empty unless it is pending. One that isn't `approvable` can
+    only be rejected from here. `warnings` is about undeliverable messages.
     """
 
     card: Card
     choice: str
+    approvable: bool = False
     warnings: Sequence[str] = ()
 
 
@@ -77,7 +78,8 @@ def parse_query(parameters: QueryDict) -> ListQuery:
 def list_of(entry: Entry, query: ListQuery, *, zone: str) -> dict[str, Any]:
     """Context for `todos/list.html`. Requires the tenant's transaction."""
     project, tools = entry.project, compiled_tools(entry.project)
-    found = list(_narrowed(project, query)[: PAGE + 1])
+    own = Todo.objects.filter(project=project).select_related("type", "project", "effect")
+    found = list(narrowed(own, query).order_by("-created_at", "-id")[: PAGE + 1])
     shown = found[:PAGE]
     counts = status_counts(project)
     rows = rows_of(shown, entry, tools=tools, zone=zone)
@@ -101,40 +103,43 @@ def rows_of(todos: Sequence[Todo], entry: Entry, *, tools: Mapping[str, Compiled
     text_refusal = TextRules(entry.project).refusal
     rows = []
     for todo, card in zip(todos, cards, strict=True):
-        choice = _choice(todo, entry, tools, contacts, text_refusal)
-        unsent = undeliverable_of(todo, tools=tools, contacts=contacts, text_refusal=text_refusal) if choice else []
-        rows.append(Row(card, choice, [undeliverable_warning(one.kind) for one in unsent]))
+        choice = _choice(todo, tools, contacts)
+        approvable = bool(choice) and _is_approvable(todo, entry, tools, contacts, text_refusal)
+        unsent = undeliverable_of(todo, tools=tools, contacts=contacts, text_refusal=text_refusal) if approvable else []
+        rows.append(Row(card, choice, approvable, [undeliverable_warning(one.kind) for one in unsent]))
     return rows
 
 
-def _narrowed(project: Project, query: ListQuery) -> QuerySet[Todo]:
-    rows = (
-        Todo.objects.filter(project=project).select_related("type", "project", "effect").order_by("-created_at", "-id")
-    )
+def narrowed(rows: QuerySet[Todo], query: ListQuery) -> QuerySet[Todo]:
+    """The todos, of a project's, that the filters select, on from `before`."""
+    after = rows.filter(pk=query.before).first() if query.before else None
     wanted = {"status": query.state, "type_id": query.type, "source": query.source}
     rows = rows.filter(**{name: value for name, value in wanted.items() if value})
-    after = Todo.objects.filter(project=project, pk=query.before).first() if query.before else None
     return rows.filter(created_at__lte=after.created_at, pk__lt=after.pk) if after else rows
 
 
-def _choice(
+def _choice(todo: Todo, tools: Mapping[str, CompiledTool], contacts: Mapping[UUID, Contact]) -> str:
+    """The checkbox value `id:version:hash`, or an empty string if the todo isn't pending."""
+    if todo.status != TodoStatus.PENDING_REVIEW:
+        return ""
+    return f"{todo.pk}:{todo.version}:{hash_of(content_of(todo, tools=tools, contacts=contacts))}"
+
+
+def _is_approvable(
     todo: Todo,
     entry: Entry,
     tools: Mapping[str, CompiledTool],
     contacts: Mapping[UUID, Contact],
     text_refusal: TextRefusal,
-) -> str:
-    """The checkbox value `id:version:hash`, or an empty string if the member can't approve the todo as it is."""
-    if todo.status != TodoStatus.PENDING_REVIEW or not may_approve(todo, entry.member.role):
-        return ""
-    if why_not_runnable(todo, tools=tools, contacts=contacts, text_refusal=text_refusal):
-        return ""
-    return f"{todo.pk}:{todo.version}:{hash_of(content_of(todo, tools=tools, contacts=contacts))}"
+) -> bool:
+    """Return True if the member can approve the pending todo as it is."""
+    problem = why_not_runnable(todo, tools=tools, contacts=contacts, text_refusal=text_refusal)
+    return not problem and may_approve(todo, entry.member.role)
 
 
 def _tabs(query: ListQuery, counts: Mapping[str, int]) -> list[Tab]:
     every = Tab(
-        "All",
+        gettext("All"),
         count_text(min(MOST_COUNTED, sum(counts.values()))),
         query.address(state=""),
         is_open=not query.state,

@@ -8,15 +8,15 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.translation import gettext
 
-from console.effects.labels import StateLabel, shortened, state_label, title_of
+from console.effects.labels import StateLabel, state_label, title_of
 from console.effects.unknown_outcomes import questions_for
 from console.timestamps import Timestamp, format_timestamp
 from console.todos.allowed_actions import allowed_actions
-from console.todos.cards import LONGEST_TITLE
 from console.todos.history import history_of
 from console.todos.invisible_characters import hidden_count, mark_hidden
-from console.todos.labels import SOURCES, STATUS_LABELS, approvers_of, sentence_start, with_tool_titles
+from console.todos.labels import SOURCES, STATUS_LABELS, approvers_of, sentence_start, translated, with_tool_titles
 from console.todos.opt_outs import opt_out_notes
 from console.todos.plan import Content, Plan, plan_of
 from console.todos.run_log import runs_of
@@ -139,17 +139,19 @@ def _load(todo: Todo, tools: Mapping[str, CompiledTool]) -> PanelData:
 
 def _content_context(data: PanelData) -> dict[str, Any]:
     """The content that an approval covers, with its hash."""
-    description = data.todo.description.strip()
-    title = mark_hidden(shortened(description, longest=LONGEST_TITLE))
+    heading = with_tool_titles(data.todo.heading, data.tool_names)
+    title = mark_hidden(heading)
     plan = plan_of(
         data.content,
         data.before if data.is_in_review else None,
         tools=data.tools,
-        is_titled=len(description) <= LONGEST_TITLE,
+        is_titled=data.todo.description.strip() == heading,
     )
     digest = hash_of(data.content)
     return {
         "title": title,
+        "name": heading,
+        "is_edited": data.before is not None and data.todo.version > 1,
         "plan": plan,
         "heading": _heading(data.todo, plan, was_approved=data.said is not None),
         "hidden": plan.hidden + (0 if plan.has_task else hidden_count(title)),
@@ -166,7 +168,7 @@ def _review_context(data: PanelData, entry: Entry, *, zone: str) -> dict[str, An
         todo,
         data.approvals,
         problem=with_tool_titles(data.problem, data.tool_names),
-        reason=with_tool_titles(todo.reason, data.tool_names),
+        reason=with_tool_titles(translated(todo.reason), data.tool_names),
         unsent=[] if data.problem else data.unsent,
         is_by_hand=data.is_by_hand,
         is_proposal=before is None,
@@ -220,7 +222,7 @@ def _heading(todo: Todo, plan: Plan, *, was_approved: bool) -> str:
     is_open = todo.effect is None or todo.effect.state in (*OPEN, EffectState.HELD)
     if todo.status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS) and not todo.taker and is_open:
         return plan.heading
-    return "Approved content" if was_approved else "Proposed content"
+    return gettext("Approved content") if was_approved else gettext("Proposed content")
 
 
 def _previous_content(todo: Todo, approvals: Sequence[Approval]) -> Content | None:

@@ -7,22 +7,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, hidden_count, mark_hidden
-from console.todos.labels import LETTERS
+from console.todos.labels import LETTERS, title_of_tool
 from projects.common import differences
 from projects.common.differences import Change, label_of
+from projects.common.translation import lazy
 from todos.content.plans import names_addressee
 from tools.engine.catalogue import CompiledTool
 
 Content = Mapping[str, Any]
 # Argument names that may hold a recipient.
 ADDRESSES = ("to", "recipient", "email", "address")
-# Shown as a field only if it changed or is too long for the title.
-TASK = "Task"
-NOBODY = "No recipient yet"
-NO_ADDRESS = "No e-mail address"
-NO_NUMBER = "No phone number"
+# Shown as a field only if it changed or is not the title.
+TASK = lazy("Task")
+NOBODY = lazy("No recipient yet")
+NO_ADDRESS = lazy("No e-mail address")
+NO_NUMBER = lazy("No phone number")
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,8 @@ class Plan:
 def plan_of(
     content: Content, before: Content | None, *, tools: Mapping[str, CompiledTool], is_titled: bool = True
 ) -> Plan:
-    """The fields of a content, compared with an earlier one. `is_titled` means that the whole description is the panel's
-    title, where its hidden characters are counted.
+    """The fields of a content, compared with an earlier one. `is_titled` means that the panel's title is the whole task,
+    whose hidden characters are counted there.
     """
     new = {line.key: line for line in _lines(content, tools)}
     old = {line.key: line for line in _lines(before, tools)} if before is not None else new
@@ -82,10 +85,10 @@ def plan_of(
 def _heading(content: Content, tools: Mapping[str, CompiledTool]) -> str:
     tool = tools.get(content["tool"] or "")
     if tool is None and not content["tools"]:
-        return "To be done by hand"
+        return gettext("To be done by hand")
     if tool is None:
-        return "This will run" if content["tool"] else "The agent may do this"
-    return "This will be sent" if tool.kind in LETTERS else "This will run"
+        return gettext("This will run") if content["tool"] else gettext("The agent can do this")
+    return gettext("This will be sent") if tool.kind in LETTERS else gettext("This will run")
 
 
 def _field(new: Line | None, old: Line | None) -> Field | None:
@@ -140,7 +143,7 @@ def _frozen(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Lin
         yield from _to(content, _kinds([content["tool"]], tools))
     for name, value in arguments.items():
         yield Line(f"argument.{name}", label_of(name), plain(value))
-    yield Line("tools", "Tool", _tools(content))
+    yield Line("tools", gettext("Tool"), _tools(content))
 
 
 def _open(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Line]:
@@ -148,37 +151,41 @@ def _open(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Line]
     offered = [tools[name] for name in content["tools"] if name in tools]
     yield from _to(content, {tool.kind for tool in offered if not names_addressee(tool)})
     if offered and not content["recipients"] and all(map(names_addressee, offered)):
-        yield Line("recipients", "To", NOBODY, is_missing=True)
-    yield Line("tools", "Tools", _tools(content) or "None, by hand")
-    yield Line("model", "Model", content["model"])
+        yield Line("recipients", gettext("To"), NOBODY, is_missing=True)
+    yield Line("tools", gettext("Tools"), _tools(content) or gettext("None, by hand"))
+    yield Line("model", gettext("Model"), content["model"])
 
 
 def _to(content: Content, kinds: set[str]) -> Iterator[Line]:
     contact = content["contact"] or {}
     if content["recipients"]:
-        yield Line("recipients", "To", "\n".join(content["recipients"]), origin="these addresses only")
+        yield Line(
+            "recipients", gettext("To"), "\n".join(content["recipients"]), origin=gettext("these addresses only")
+        )
     elif "email" in kinds:
-        yield _own_address("To", contact.get("email", ""))
+        yield _own_address(gettext("To"), contact.get("email", ""))
     if "sms" in kinds:
-        yield _own_address("Phone", contact.get("phone", ""), nothing=NO_NUMBER)
+        yield _own_address(gettext("Phone"), contact.get("phone", ""), nothing=NO_NUMBER)
 
 
 def _own_address(label: str, address: str, *, nothing: str = NO_ADDRESS) -> Line:
-    return Line(label, label, address or nothing, "contact details" if address else "", is_missing=not address)
+    return Line(label, label, address or nothing, gettext("contact details") if address else "", is_missing=not address)
 
 
 def _about(content: Content) -> Iterator[Line]:
     contact = content["contact"]
     if contact:
-        known = (contact["name"] or "Unnamed customer", contact["phone"], contact["email"])
-        yield Line("contact", "Customer", ", ".join(part for part in known if part))
-    yield Line("type", "Type", content["type"] or "")
+        known = (contact["name"] or gettext("Unnamed customer"), contact["phone"], contact["email"])
+        yield Line("contact", gettext("Customer"), ", ".join(part for part in known if part))
+    yield Line("type", gettext("Type"), content["type"] or "")
 
 
 def _tools(content: Content) -> str:
     """Tools with version and fingerprint: an approval covers one version of a tool."""
     return "\n".join(
-        f"{name} version {mark.split(':')[0]} ({mark.split(':')[1][:6]})" if mark else f"{name}, unavailable"
+        f"{title_of_tool(name)}, version {mark.split(':')[0]} ({mark.split(':')[1][:6]})"
+        if mark
+        else f"{title_of_tool(name)}, unavailable"
         for name, mark in content["tools"].items()
     )
 
@@ -193,4 +200,11 @@ def plain(value: Any) -> str:
         return "yes" if value else "no"
     if value is None:
         return ""
-    return json.dumps(value, ensure_ascii=False, indent=2) if isinstance(value, dict | list) else str(value)
+    if isinstance(value, dict):
+        return "\n".join(f"{label_of(str(name))}: {_inline(one)}" for name, one in value.items())
+    return "\n".join(map(_inline, value)) if isinstance(value, list) else str(value)
+
+
+def _inline(value: Any) -> str:
+    """A nested value on one line."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else plain(value)

@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -80,7 +81,10 @@ def new_rule(request: HttpRequest, project_slug: str, todo_id: UUID) -> HttpResp
         if is_made:
             create_rule(shown["rule"])
     if is_made:
-        messages.success(request, f"{title_of_tool(todo.tool)} now runs without approval within these limits.")
+        messages.success(
+            request,
+            gettext("%(tool)s now runs without approval within these limits.") % {"tool": title_of_tool(todo.tool)},
+        )
         return redirect(tab_url(project_slug, "todos"))
     return render(request, "todos/rule.html", {**shell_context(request, entry), **shown})
 
@@ -135,7 +139,7 @@ def _number(name: str, text: str) -> int | float:
     try:
         number = float(text.replace(",", "."))
     except ValueError as error:
-        raise ApiError("invalid_allowed", f"{name}: enter a number.", field=name) from error
+        raise ApiError("invalid_allowed", gettext("%(name)s: enter a number.") % {"name": name}, field=name) from error
     return int(number) if number.is_integer() else number
 
 

@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -23,7 +24,9 @@ from console.timestamps import Timestamp, format_timestamp
 from console.todos.form import addresses_in
 from console.todos.labels import icon_of, title_of_tool
 from console.todos.plan import plain
+from console.undo import announce_undoable
 from projects.common.api_error import ApiError
+from projects.common.translation import lazy
 from projects.models import Member, Project, Role
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -36,7 +39,11 @@ from todos.models import Approval, SecondApprover, StandingRule, TodoType
 from tools.engine.catalogue import CompiledTool
 
 TAB = "todos"
-APPROVERS = ((Role.OPERATOR, "Operators and above"), (Role.ADMIN, "Admins and owners"), (Role.OWNER, "Owners only"))
+APPROVERS = (
+    (Role.OPERATOR, lazy("Operators and above")),
+    (Role.ADMIN, lazy("Admins and owners")),
+    (Role.OWNER, lazy("Owners only")),
+)
 TEXTS = ("name", "description", "model", "recipients", "limit_argument", "limit_value", "expires_after_hours")
 NEW: Mapping[str, Any] = {
     "name": "",
@@ -108,9 +115,13 @@ def types(request: HttpRequest, project_slug: str, section: str) -> HttpResponse
     action, wanted = request.POST.get("do", ""), parse_uuid(request.POST.get("id", ""))
     try:
         with tenant_tx(entry.project.organization.pk):
-            messages.success(request, _change(entry, action, wanted, request.POST))
+            words = _change(entry, action, wanted, request.POST)
     except ApiError as error:
         return _show(request, entry, refused=error, wanted=wanted)
+    if action == "remove":
+        announce_undoable(request, entry, words, kind="todo_type", type=str(wanted))
+    else:
+        messages.success(request, words)
     return redirect(tab_url(project_slug, TAB))
 
 
@@ -120,14 +131,14 @@ def _change(entry: Entry, action: str, wanted: UUID | None, posted: QueryDict) -
         raise Http404
     if action == "save":
         saved = save_type(entry.project, _fields(posted), type_id=wanted, started_from=posted.get("saved_at"))
-        return f"{saved.name} saved. Approvals it affects have to be given again."
+        return gettext("%(name)s saved. Approvals it affects have to be given again.") % {"name": saved.name}
     if wanted is None or action not in ("remove", "end"):
         raise Http404
     if action == "remove":
         remove_type(entry.project, wanted)
-        return "Type removed. Its todos need another type before they can be approved."
+        return gettext("Type removed. Its todos need another type before they can be approved.")
     end_rule(entry.project, wanted, by=entry.member.pk)
-    return "Rule ended. Todos it approved that haven’t started need review."
+    return gettext("Rule ended. Todos it approved that haven’t started need review.")
 
 
 def _fields(posted: QueryDict) -> dict[str, Any]:
@@ -240,7 +251,7 @@ def _rules(project: Project, *, zone: str) -> list[RuleSummary]:
             type=rule.type.name if rule.type else "",
             most_per_day=rule.most_per_day,
             used=Approval.objects.filter(rule=rule).count(),
-            by=names.get(rule.created_by, "an API key"),
+            by=names.get(rule.created_by, gettext("an API key")),
             at=format_timestamp(rule.created_at, zone=zone),
         )
         for rule in rules
@@ -251,9 +262,9 @@ def _limit(limit: Mapping[str, Any]) -> str:
     """A rule's limit on one argument, as a phrase."""
     [(kind, bound)] = limit.items()
     if kind == "anything":
-        return "anything"
+        return gettext("anything")
     if kind == "at_most":
-        return f"at most {bound}"
+        return gettext("at most %(bound)s") % {"bound": bound}
     if kind == "one_of":
-        return "one of " + ", ".join(f"“{plain(one)}”" for one in bound)
-    return f"exactly “{plain(bound)}”"
+        return gettext("one of %(values)s") % {"values": ", ".join(f"“{plain(one)}”" for one in bound)}
+    return gettext("exactly “%(value)s”") % {"value": plain(bound)}

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.access import enter, zone_of
 from console.layout import shell_context
 from console.parameters import parse_uuid
-from console.todos.actions import act, approve_chosen, parse_choices
+from console.todos.actions import act, approve_chosen, parse_choices, reject_chosen
 from console.todos.board import board_of
 from console.todos.change_token import change_token, conversation_token
 from console.todos.listing import LIST, list_of, parse_query, rows_of
@@ -39,11 +39,11 @@ from todos.services import Choice, get_todo
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def todos(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """The board or the list. POST approves the todos selected in the list."""
+    """The board or the list. POST approves or rejects the todos selected in the list."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     if is_post:
-        return _approve_chosen(request, entry)
+        return _reject_chosen(request, entry) if request.POST.get("do") == "reject" else _approve_chosen(request, entry)
     is_list = request.GET.get("view") == LIST
     with tenant_tx(entry.project.organization.pk):
         shown = _list(request, entry) if is_list else _board(entry, with_done=True)
@@ -110,6 +110,20 @@ def _approve_chosen(request: HttpRequest, entry: Entry) -> HttpResponse:
         if error.code == "confirmation_needed":
             return _ask_to_confirm(request, entry, choices)
         messages.error(request, str(error))
+    return _back_to_review(entry)
+
+
+def _reject_chosen(request: HttpRequest, entry: Entry) -> HttpResponse:
+    choices = parse_choices(request.POST)
+    try:
+        with tenant_tx(entry.project.organization.pk):
+            reject_chosen(request, entry, choices)
+    except ApiError as error:
+        messages.error(request, str(error))
+    return _back_to_review(entry)
+
+
+def _back_to_review(entry: Entry) -> HttpResponse:
     return redirect(reverse("todos", args=[entry.project.slug]) + f"?view={LIST}&state={TodoStatus.PENDING_REVIEW}")
 
 

@@ -11,7 +11,10 @@ from django.db.models import Count, Q
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.text import capfirst
+from django.utils.translation import gettext
 
+from console.tool_words import summary_of
+from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.attribute import AttributeType
 from projects.models.attribute_catalogue import KNOWN_SETTINGS, KnownSetting
@@ -30,12 +33,18 @@ from tools.engine.platform import stored_definitions
 from tools.engine.registry import builtin_tools
 from tools.models import Effect, EffectState
 
-CHANNELS = (("chat", "Chat"), ("phone", "Phone"), ("portal", "Portal"), ("sms", "SMS"), ("whatsapp", "WhatsApp"))
+CHANNELS = (
+    ("chat", lazy("Chat")),
+    ("phone", lazy("Phone")),
+    ("portal", lazy("Portal")),
+    ("sms", "SMS"),
+    ("whatsapp", "WhatsApp"),
+)
 TRIGGER_LABELS = {
-    Trigger.TURN: "During a reply",
-    Trigger.LIVE: "During a live call",
-    Trigger.COMMITMENT: "After a promise",
-    Trigger.TASK: "For approved todos",
+    Trigger.TURN: lazy("During a reply"),
+    Trigger.LIVE: lazy("During a live call"),
+    Trigger.COMMITMENT: lazy("After a promise"),
+    Trigger.TASK: lazy("For approved todos"),
 }
 # Setting types that switch a tool on or off; other settings configure it.
 SWITCH_TYPES = (AttributeType.BOOL, AttributeType.ENUM)
@@ -74,12 +83,6 @@ class ListedTool:
     word: str
     overrides: bool
     search: str
-
-
-@dataclass(frozen=True)
-class Group:
-    label: str
-    entries: list[ListedTool]
 
 
 @dataclass(frozen=True)
@@ -122,19 +125,11 @@ def _catalogue_of(project: Project, *, channel: str) -> dict[str, Any]:
     attributes = resolve_attributes(project)
     errors = failing_tools(project)
     entries = {tool.name: _entry(tool, attributes, errors.get(tool.name)) for tool in compiled}
-    groups = [
-        Group("Custom", [entries[tool.name] for tool in compiled if tool.origin != BUILT_IN]),
-        Group("Called during a reply", [entries[tool.name] for tool in compiled if is_model_called(tool)]),
-        Group(
-            "Built in",
-            [entries[tool.name] for tool in compiled if tool.origin == BUILT_IN and not is_model_called(tool)],
-        ),
-    ]
     return {
-        "groups": [group for group in groups if group.entries],
-        "count": len(compiled),
-        "offered": sum(tool.is_offered for tool in compiled),
+        "custom": [entries[tool.name] for tool in compiled if tool.origin != BUILT_IN],
+        "entries": entries,
         "compiled": {tool.name: tool for tool in compiled},
+        "attributes": attributes,
     }
 
 
@@ -172,7 +167,7 @@ def approvals_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> list
     if tool.origin != BUILT_IN or Trigger.TASK not in tool.moments:
         return []
     key = approval_setting(tool.name)
-    return [Gate(key, "Require approval", is_on=is_on(attributes, key), value="", choices=())]
+    return [Gate(key, gettext("Require approval"), is_on=is_on(attributes, key), value="", choices=())]
 
 
 def usage_of(project: Project, name: str) -> Usage:
@@ -198,7 +193,7 @@ def failing_tools(project: Project) -> dict[str, str]:
         state__in=(EffectState.DONE, EffectState.FAILED),
     )
     newest = rows.order_by("tool", "-created_at").distinct("tool")
-    return {row.tool: row.error or "Its last call failed." for row in newest if _is_refused(row)}
+    return {row.tool: row.error or gettext("Its last call failed.") for row in newest if _is_refused(row)}
 
 
 def _is_refused(effect: Effect) -> bool:
@@ -208,15 +203,21 @@ def _is_refused(effect: Effect) -> bool:
 def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
     """Reason why a tool isn't offered; empty if it is."""
     if tool.is_offered or tool.origin != BUILT_IN:
-        return tool.why_not
+        return gettext(tool.why_not) if tool.why_not else ""
     gates = gates_of(tool.name, attributes)
     closed = [gate for gate in gates if gate.is_switch and not gate.is_on]
     if closed:
-        return f"“{closed[0].label}” is off"
+        return gettext("“%(label)s” is off") % {"label": closed[0].label}
     if _is_phone_only(tool):
-        return "Phone only"
+        return gettext("Phone only")
     chosen = next((gate for gate in gates if not gate.is_switch and gate.key in tool.why_not), None)
-    return f"“{chosen.label}” is {chosen.value or 'not set'}" if chosen else capfirst(tool.why_not)
+    return _setting_reason(chosen) if chosen else capfirst(gettext(tool.why_not))
+
+
+def _setting_reason(gate: Gate) -> str:
+    if not gate.value:
+        return gettext("“%(label)s” isn’t set") % {"label": gate.label}
+    return gettext("“%(label)s” is %(value)s") % {"label": gate.label, "value": gate.value}
 
 
 def _gate(setting: KnownSetting, found: Resolved | None) -> Gate:
@@ -242,8 +243,8 @@ def _entry(tool: CompiledTool, attributes: Mapping[str, Resolved], error: str | 
 
 def _state(tool: CompiledTool, error: str | None) -> tuple[str, str, str]:
     if not tool.is_offered:
-        return "mute", "lock", "Phone only" if _is_phone_only(tool) else "Off"
-    return ("bad", "alert-circle", "Failing") if error else ("ok", "circle-check", "On")
+        return "mute", "lock", gettext("Phone only") if _is_phone_only(tool) else gettext("Off")
+    return ("bad", "alert-circle", gettext("Failing")) if error else ("ok", "circle-check", gettext("On"))
 
 
 def _is_phone_only(tool: CompiledTool) -> bool:
@@ -252,7 +253,7 @@ def _is_phone_only(tool: CompiledTool) -> bool:
 
 def _summary(tool: CompiledTool) -> str:
     if tool.overrides:
-        return f"Replaces the built-in tool, version {tool.version}"
+        return gettext("Replaces the built-in tool, version %(version)s") % {"version": tool.version}
     if tool.origin != BUILT_IN and is_called_by_model(tool):
-        return f"Called during a reply. {tool.definition.description}"
-    return tool.definition.description
+        return gettext("Called during a reply.") + f" {tool.definition.description}"
+    return summary_of(tool)

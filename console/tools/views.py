@@ -8,25 +8,27 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
 from console.layout import shell_context
 from console.timestamps import format_timestamp
+from console.tool_words import summary_of
 from console.tools.catalogue import (
     TRIGGER_LABELS,
     approvals_of,
     arguments_of,
     availability_of,
-    catalogue_context,
     gates_of,
     is_model_called,
     reason_of,
     usage_of,
 )
-from console.tools.definition_text import TEMPLATE, as_text
-from console.tools.history import author_names
+from console.tools.listing import list_context
+from console.undo import announce_undoable
 from projects.common.api_error import ApiError
+from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -34,15 +36,17 @@ from projects.records.attributes import WrongValue, resolve_attributes, set_attr
 from tenancy.scope import tenant_tx
 from tools.engine.catalogue import BUILT_IN, CompiledTool, compile_tools
 from tools.engine.custom import service
+from tools.engine.custom.definition_text import EMPTY, as_text
 from tools.engine.custom.scenario_references import steps_naming_only
 from tools.engine.custom.secrets import has_signing_secret, secret_names
+from tools.engine.custom.version_history import author_names
 from tools.engine.definition import ActionType
 from tools.models import CustomTool
 
 ACTIONS = {
-    ActionType.SEND_EVENT: "Sends an event of the same name to its subscriber",
-    ActionType.SEND_WEBHOOK: "Calls a webhook",
-    ActionType.SEND_URGENT_MESSAGE: "Sends the agent a message",
+    ActionType.SEND_EVENT: lazy("Sends an event with the tool’s name to its subscriber"),
+    ActionType.SEND_WEBHOOK: lazy("Calls a webhook"),
+    ActionType.SEND_URGENT_MESSAGE: lazy("Sends the agent a message"),
 }
 
 
@@ -52,7 +56,7 @@ def tools(request: HttpRequest, project_slug: str) -> HttpResponse:
     """The catalogue on one channel."""
     entry = enter(request, project_slug, verb=Scope.READ)
     with tenant_tx(entry.project.organization.pk):
-        shown = catalogue_context(request, entry.project)
+        shown = list_context(request, entry.project)
     return render(request, "tools/tools.html", {**shell_context(request, entry), **shown})
 
 
@@ -79,9 +83,9 @@ def new_tool(request: HttpRequest, project_slug: str) -> HttpResponse:
     """The editor for a new tool. `?from=` copies the definition of an existing one."""
     entry = enter(request, project_slug, verb=Scope.CONFIGURE)
     with tenant_tx(entry.project.organization.pk):
-        shown = catalogue_context(request, entry.project)
+        shown = list_context(request, entry.project)
         original = shown["compiled"].get(request.GET.get("from", ""))
-        draft = original.definition.model_dump(mode="json", by_alias=True, exclude_none=True) if original else TEMPLATE
+        draft = original.definition.model_dump(mode="json", by_alias=True, exclude_none=True) if original else EMPTY
     context = {
         **shell_context(request, entry),
         **shown,
@@ -98,7 +102,7 @@ def new_tool(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 def _tool_context(request: HttpRequest, entry: Entry, name: str) -> dict[str, Any]:
     project, zone = entry.project, zone_of(entry)
-    listed = catalogue_context(request, project)
+    listed = list_context(request, project, name=name)
     row = CustomTool.objects.filter(project=project, name=name).first()
     compiled: CompiledTool | None = listed["compiled"].get(name)
     if compiled is None and row is None:
@@ -109,6 +113,7 @@ def _tool_context(request: HttpRequest, entry: Entry, name: str) -> dict[str, An
         **listed,
         "name": name,
         "compiled_tool": compiled,
+        "summary": summary_of(compiled) if compiled else "",
         "action": ACTIONS[compiled.definition.action.type] if compiled else "",
         "is_custom": is_custom,
         "is_removed": row is not None and row.is_removed and compiled is None,
@@ -165,15 +170,28 @@ def _change(request: HttpRequest, entry: Entry, name: str) -> str:
         elif action in ("on", "off"):
             switch = service.enable if action == "on" else service.disable
             switch(project, name, author=entry.member)
-            messages.success(request, f"{name} is {action} from the next turn.")
+            sentence = (
+                gettext("%(name)s is on from the next turn.")
+                if action == "on"
+                else gettext("%(name)s is off from the next turn.")
+            )
+            messages.success(request, sentence % {"name": name})
         elif action == "remove":
-            service.remove(project, name, author=entry.member)
-            messages.success(request, f"{name} removed. You can restore it from its history.")
+            _remove(request, entry, name)
         else:
             raise Http404
     except ApiError as error:
         messages.error(request, error.message)
     return "tools" if action == "remove" else "tool"
+
+
+def _remove(request: HttpRequest, entry: Entry, name: str) -> None:
+    """Remove a custom tool. Its secrets are kept for an undo, still encrypted."""
+    kept = service.get(entry.project, name).secrets
+    service.remove(entry.project, name, author=entry.member)
+    version = service.get_ever(entry.project, name).version
+    words = gettext("%(name)s removed. You can restore it from its history.") % {"name": name}
+    announce_undoable(request, entry, words, kind="tool", kept=kept, tool=name, version=version)
 
 
 def _switch_gate(request: HttpRequest, project: Project, name: str) -> None:
@@ -188,4 +206,6 @@ def _switch_gate(request: HttpRequest, project: Project, name: str) -> None:
     except WrongValue as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"“{gate.label}” saved. It applies from the next turn.")
+        messages.success(
+            request, gettext("“%(label)s” saved. Takes effect from the next turn.") % {"label": gate.label}
+        )

@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -18,14 +19,16 @@ from console.agent.form_fields import FormFields
 from console.agent.nested_form_data import Node, part_of, read_entries, text_of
 from console.layout import shell_context
 from console.people.one_time_secrets import keep_once, take_once
+from conversations.calls.web_calls import offers_calls
 from conversations.widget.bundle import widget_catalog
 from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
+from projects.common.translation import lazy
 from projects.common.verticals import VERTICALS
 from projects.models import Project, User, Widget
 from projects.models.agent_errors import SettingsRefused
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
-from projects.widget.theme import LANGUAGES, POSITIONS, SCHEMES, WidgetTheme
+from projects.widget.theme import CALL_BUTTONS, LANGUAGES, POSITIONS, SCHEMES, WidgetTheme
 from projects.widget.widgets import (
     WidgetEdit,
     edit_of,
@@ -39,7 +42,7 @@ from tenancy.scope import tenant_tx
 
 SECRET = "widget_shopper"  # noqa: S105  # a session key
 LANGUAGE_NAMES = {
-    "auto": "Same as the page",
+    "auto": lazy("Match the page"),
     "en": "English",
     "it": "Italiano",
     "de": "Deutsch",
@@ -50,8 +53,9 @@ LANGUAGE_NAMES = {
     "ar": "العربية",
     "he": "עברית",
 }
-SCHEME_NAMES = {"auto": "Visitor’s device setting", "light": "Light", "dark": "Dark"}
-POSITION_NAMES = {"right": "Right", "left": "Left"}
+SCHEME_NAMES = {"auto": lazy("Visitor’s device setting"), "light": lazy("Light"), "dark": lazy("Dark")}
+CALL_BUTTON_NAMES = {"off": lazy("Off"), "on": lazy("On")}
+POSITION_NAMES = {"right": lazy("Bottom right"), "left": lazy("Bottom left")}
 
 
 @never_cache
@@ -93,7 +97,7 @@ def _save(request: HttpRequest, entry: Entry) -> HttpResponse:
         return _show(request, entry, edit=edit, errors=refusal.errors, seen=text_of(entries, SEEN))
     except SavedMeanwhile as conflict:
         return _show(request, entry, edit=edit_of(conflict.values), conflict=conflict)
-    messages.success(request, "Widget saved. Pages pick up the change on reload.")
+    messages.success(request, gettext("Widget saved. Pages pick up the change on reload."))
     return redirect("widget", entry.project.slug)
 
 
@@ -142,6 +146,7 @@ def _form(widget: Widget | None, edit: WidgetEdit | None, fields: FormFields) ->
         **named,
         "positions": _choices(POSITIONS, POSITION_NAMES),
         "schemes": _choices(SCHEMES, SCHEME_NAMES),
+        "call_buttons": _choices(CALL_BUTTONS, CALL_BUTTON_NAMES),
         "languages": _choices(LANGUAGES, LANGUAGE_NAMES),
     }
 
@@ -169,5 +174,6 @@ def _preview(project: Project, widget: Widget | None) -> dict[str, Any]:
         "asked": openers[0] if openers else "",
         "greeting": theme.greeting,
         "language": theme.language,
+        "calls": offers_calls(project),
         "theme": {**theme.palette(), "position": theme.position, "scheme": theme.scheme},
     }

@@ -1,4 +1,6 @@
 // HTTP API client: session cookie, CSRF header, one error shape.
+import { ask } from "./ended.js";
+import { fill, gettext } from "./i18n.js";
 const TIMEOUT_MS = 20_000;
 const LINES = "application/x-ndjson";
 
@@ -15,14 +17,14 @@ const unreachable = () =>
   new ApiError({
     status: 0,
     code: "unreachable",
-    message: "The server can’t be reached. Look at your connection, then try again.",
+    message: gettext("The server can’t be reached. Check your connection and try again."),
   });
 
 async function toError(response) {
   const body = await response.json().catch(() => ({}));
   const fallback = {
     code: `http_${response.status}`,
-    message: `The server answered with ${response.status}. Try again in a moment.`,
+    message: fill(gettext("The server responded with %(status)s. Try again in a moment."), { status: response.status }),
   };
   return new ApiError({ status: response.status, ...fallback, ...body.error });
 }
@@ -92,7 +94,9 @@ export class Api {
   }
 
   headers() {
-    return { Accept: "application/json", "X-Project": this.project, "X-CSRFToken": this.csrf };
+    // The page's own token changes with a later sign-in.
+    const csrf = document.querySelector("meta[name=csrf-token]")?.content ?? this.csrf;
+    return { Accept: "application/json", "X-Project": this.project, "X-CSRFToken": csrf };
   }
 
   request(method, path, options) {
@@ -112,6 +116,7 @@ export class Api {
     } catch {
       throw unreachable();
     }
+    if (response.status === 401) ask();
     if (!response.ok) throw await toError(response);
     return response.status === 204 ? null : response.json();
   }

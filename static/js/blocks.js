@@ -1,13 +1,14 @@
 // The staff's view of widget blocks.
 import { h, icon } from "./dom.js";
 import * as format from "./format.js";
+import { gettext, ngettext } from "./i18n.js";
 
 const RENDERERS = {
-  escalation_button: ({ label, reason }) => [icon("message-user"), h("b", {}, label || "Talk to a person"), small(reason)],
+  escalation_button: ({ label, reason }) => [icon("message-user"), h("b", {}, label || gettext("Talk to a person")), small(reason)],
   article_card: ({ title, excerpt }) => [icon("file-text"), h("b", {}, title), small(excerpt)],
   order_list: ({ orders }) => [
     icon("checklist"),
-    h("b", {}, format.plural((orders ?? []).length, "order")),
+    h("b", {}, format.numbered(ngettext("%(number)s order", "%(number)s orders", (orders ?? []).length), (orders ?? []).length)),
     (orders ?? []).map((order) => small(`${order.number}, ${order.status}, ${order.total ?? ""}`)),
   ],
 };

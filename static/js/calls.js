@@ -1,15 +1,16 @@
 // The model calls of a turn, with their prompts.
 import { h, refill } from "./dom.js";
 import * as format from "./format.js";
+import { fill, gettext, ngettext } from "./i18n.js";
 import { Prompt } from "./prompt.js";
 
-const NAMES = { reply: "Reply", observer: "Observer", thoughts: "Thoughts", detect: "Detection" };
+const NAMES = { reply: gettext("Reply"), observer: gettext("Observer"), thoughts: gettext("Thoughts"), detect: gettext("Detection") };
 const WITHDRAWN = new Set(["cancelled", "superseded"]);
-const HEADS = ["Model", "In", "Cached", "Out", "First", "Total", "Cost"];
+const HEADS = [gettext("Model"), gettext("In"), gettext("Cached"), gettext("Out"), gettext("First token"), gettext("Total"), gettext("Cost")];
 
 export class Calls {
   constructor(element, { api, toast }) {
-    this.table = h("div", { class: "table-responsive", tabindex: "0", role: "region", "aria-label": "Model calls" });
+    this.table = h("div", { class: "table-responsive", tabindex: "0", role: "region", "aria-label": gettext("Model calls") });
     this.drawer = h("div", {});
     this.prompt = new Prompt({ element: this.drawer, api, toast });
     element.append(this.table, this.drawer);
@@ -27,15 +28,15 @@ export class Calls {
   }
 
   build(turn) {
-    if (!turn.model_calls.length) return h("p", { class: "pg-none" }, "A call is listed here once it has ended.");
+    if (!turn.model_calls.length) return h("p", { class: "pg-none" }, gettext("Model calls appear here once they end."));
     const heads = HEADS.map((name, index) => h("th", { scope: "col", class: index ? "text-end" : null }, name));
     const names = nameCalls(turn.model_calls);
     const head = h(
       "tr",
       {},
-      h("th", { scope: "col" }, "Call"),
+      h("th", { scope: "col" }, gettext("Call")),
       heads,
-      h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Prompt")),
+      h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, gettext("Prompt"))),
     );
     return h(
       "table",
@@ -65,7 +66,7 @@ export class Calls {
             { class: WITHDRAWN.has(call.error) ? "pg-call-note" : "pg-call-note bad" },
             format.words(call.error).toLowerCase(),
           ),
-        call.attempts > 1 && h("span", { class: "pg-call-note" }, `${call.attempts} attempts`),
+        call.attempts > 1 && h("span", { class: "pg-call-note" }, format.numbered(ngettext("%(number)s attempt", "%(number)s attempts", call.attempts), call.attempts)),
       ),
       h("td", { class: "t2" }, call.model),
       number(format.count(call.input_tokens)),
@@ -74,7 +75,7 @@ export class Calls {
       number(call.first_token_ms === null ? "" : format.length(call.first_token_ms)),
       number(format.length(call.total_ms)),
       number(call.cost === null ? "–" : format.money(call.cost), {
-        title: call.cost === null ? "No price is set for this model" : null,
+        title: call.cost === null ? gettext("No price is set for this model") : null,
       }),
       number(
         h(
@@ -83,10 +84,10 @@ export class Calls {
             type: "button",
             class: "pg-turn",
             "aria-expanded": String(isOpen),
-            "aria-label": `Prompt of ${name}`,
+            "aria-label": fill(gettext("Prompt: %(name)s"), { name }),
             onclick: () => this.toggle(turn, call, name),
           },
-          isOpen ? "Close" : "Prompt",
+          isOpen ? gettext("Close") : gettext("Prompt"),
         ),
       ),
     );

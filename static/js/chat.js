@@ -1,17 +1,19 @@
 // The transcript: rows keyed by content, rebuilt only when it changes.
+import { attachments } from "./attachments.js";
 import { cards } from "./blocks.js";
 import { h, icon, linked, note, state } from "./dom.js";
 import * as format from "./format.js";
+import { fill, gettext } from "./i18n.js";
 import { mark, marked, place } from "./marks.js";
 import { holder, promiseState } from "./promise_state.js";
 import { isReplying, openCall, reading } from "./turn.js";
 
 const NEAR_PX = 80;
 const CHANNELS = {
-  chat: "chat",
-  phone: "phone call",
-  webcall: "call in the browser",
-  sms: "text messages",
+  chat: gettext("chat"),
+  phone: gettext("phone call"),
+  webcall: gettext("call in the browser"),
+  sms: gettext("text messages"),
   whatsapp: "WhatsApp",
   telegram: "Telegram",
 };
@@ -19,6 +21,20 @@ const CHANNELS = {
 const agentFace = () => h("span", { class: "mg-av agent", "aria-hidden": "true" }, icon("feather"));
 const said = ({ created_at }) =>
   h("time", { datetime: created_at, title: format.moment(created_at) }, format.said(created_at));
+const RECEIPTS = {
+  accepted: ["act", "clock", gettext("Waits to be sent")],
+  sent: ["ok", "check", gettext("Sent")],
+  delivered: ["ok", "check", gettext("Delivered")],
+  read: ["ok", "check", gettext("Read")],
+  failed: ["bad", "alert-triangle", gettext("Not delivered")],
+  unknown: ["warn", "help-circle", gettext("Unknown whether it arrived")],
+};
+/** How far a message came on its messenger, with the reason of a failure. */
+const arrived = ({ receipt }) => {
+  if (!receipt) return "";
+  const [tone, sign, words] = RECEIPTS[receipt.state];
+  return h("span", { class: "mg-st", "data-s": tone, title: receipt.reason }, icon(sign), receipt.reason || words);
+};
 const meta = (...children) => h("div", { class: "meta" }, ...children);
 
 const promisesOf = (message, turn) => turn.promises.filter((promise) => promise.message === message.id);
@@ -91,7 +107,7 @@ export class Chat {
       h(
         "div",
         { class: "mg-sys", title: format.moment(conversation.created_at) },
-        `Conversation started ${format.said(conversation.created_at)}, ${channel}`,
+        fill(gettext("Conversation started %(time)s, %(channel)s"), { time: format.said(conversation.created_at), channel }),
       );
     return { key: "opening", signature: conversation.id, build };
   }
@@ -104,7 +120,8 @@ export class Chat {
       return {
         key,
         signature: message.content,
-        build: () => h("div", { class: "mg-sys pg-sys" }, h("span", {}, message.content)),
+        build: () =>
+          h("details", { class: "mg-sys pg-sys" }, h("summary", {}, gettext("Message to the agent")), h("span", {}, message.content)),
       };
     const isReply = turn?.reply?.id === message.id;
     const selected = isReply && turn.id === store.selected;
@@ -146,7 +163,8 @@ export class Chat {
       message.content && h("p", { dir: "auto" }, words),
       spans.length > 0 && this.promised(spans, turn),
       cards(message.blocks),
-      meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn)), said(message)),
+      attachments(message.attachments),
+      meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn)), arrived(message), said(message)),
     );
   }
 
@@ -155,7 +173,7 @@ export class Chat {
     const rows = spans.flatMap((span) => span.rows.map((promise) => ({ number: span.number, promise })));
     return h(
       "ul",
-      { class: "pg-made", "aria-label": "Promises" },
+      { class: "pg-made", "aria-label": gettext("Promises") },
       rows.map(({ number, promise }) =>
         h(
           "li",
@@ -179,8 +197,13 @@ export class Chat {
   /** A message of a turn other than its reply: sent before a rerun, or reporting a result. */
   otherFacts(message, turn) {
     if (!turn) return [message.author && h("span", {}, message.author)];
-    const place = turn.reply && message.seq > turn.reply.seq ? ", result" : turn.reply ? ", before it ran again" : "";
-    return [this.turnLink(turn, `Turn ${turn.seq}${place}`)];
+    const isResult = turn.reply && message.seq > turn.reply.seq;
+    const words = isResult
+      ? gettext("Turn %(number)s, result")
+      : turn.reply
+        ? gettext("Turn %(number)s, before it ran again")
+        : gettext("Turn %(number)s");
+    return [this.turnLink(turn, fill(words, { number: turn.seq }))];
   }
 
   facts(turn) {
@@ -190,13 +213,13 @@ export class Chat {
     const isSpoken = turn.replied_at && !turn.started_at;
     const took = turn.started_at && turn.replied_at && format.between(turn.created_at, turn.replied_at);
     return [
-      this.turnLink(turn, `Turn ${turn.seq}`),
-      took && h("span", { title: "From the customer’s message to the whole reply" }, format.roughly(took)),
-      isSpoken && h("span", { title: "Said by the voice of the call" }, "spoken"),
-      this.inspects && fired > 0 && state("ok", "bolt", `${fired} fired`),
-      this.inspects && held > 0 && state("mute", "hand-stop", `${held} held back`),
-      turn.status === "failed" && state("bad", "alert-triangle", "an apology, the reply failed"),
-      turn.freshness === "waiting" && state("warn", "clock-pause", "while waiting"),
+      this.turnLink(turn, fill(gettext("Turn %(number)s"), { number: turn.seq })),
+      took && h("span", { title: gettext("From the customer’s message to the whole reply") }, format.roughly(took)),
+      isSpoken && h("span", { title: gettext("Spoken on the call") }, gettext("spoken")),
+      this.inspects && fired > 0 && state("ok", "bolt", fill(gettext("%(number)s fired"), { number: fired })),
+      this.inspects && held > 0 && state("mute", "hand-stop", fill(gettext("%(number)s held back"), { number: held })),
+      turn.status === "failed" && state("bad", "alert-triangle", gettext("an apology, the reply failed")),
+      turn.freshness === "waiting" && state("warn", "clock-pause", gettext("while waiting")),
     ];
   }
 
@@ -224,8 +247,8 @@ export class Chat {
           "aria-current": selected && "true",
         },
         meta(
-          this.turnLink(turn, `Turn ${turn.seq}`),
-          state("mute", "arrow-back-up", next ? `superseded by turn ${next.seq}` : "superseded"),
+          this.turnLink(turn, fill(gettext("Turn %(number)s"), { number: turn.seq })),
+          state("mute", "arrow-back-up", next ? fill(gettext("Superseded by turn %(number)s"), { number: next.seq }) : gettext("Superseded")),
         ),
       );
     return { key: `superseded:${turn.id}`, signature: `${turn.seq}:${next?.seq}:${selected}`, build };
@@ -236,7 +259,7 @@ export class Chat {
       h(
         "div",
         { class: "pg-note", role: "alert" },
-        note("bad", "alert-triangle", message, `Only staff sees this note. Code: ${code}.`),
+        note("bad", "alert-triangle", message, fill(gettext("Only your team sees this note. Code: %(code)s."), { code })),
       );
     return { key: `note:${key}`, signature: message, build };
   }
@@ -264,7 +287,7 @@ export class Chat {
   }
 
   expected(turn, call) {
-    const words = call ? ["Calling ", h("code", {}, call.tool)] : ["Writing the reply"];
+    const words = call ? [fill(gettext("Calling %(tool)s"), { tool: call.tool })] : [gettext("Writing the reply")];
     const build = () =>
       h(
         "div",
@@ -279,11 +302,11 @@ export class Chat {
     const failed = item.state === "failed";
     const status = failed
       ? [
-          h("span", { class: "pg-unsent", role: "alert" }, icon("alert-triangle"), `Not sent. ${item.error.message}`),
-          h("button", { type: "button", class: "pg-turn", onclick: () => this.retry(item) }, "Try again"),
-          h("button", { type: "button", class: "pg-turn", onclick: () => this.edit(item) }, "Edit"),
+          h("span", { class: "pg-unsent", role: "alert" }, icon("alert-triangle"), `${gettext("Not sent.")} ${item.error.message}`),
+          h("button", { type: "button", class: "pg-turn", onclick: () => this.retry(item) }, gettext("Try again")),
+          h("button", { type: "button", class: "pg-turn", onclick: () => this.edit(item) }, gettext("Edit")),
         ]
-      : [h("span", {}, "Sending")];
+      : [h("span", {}, gettext("Sending"))];
     const build = () =>
       h("div", { class: "mg-msg me pg-pending" }, h("p", { dir: "auto" }, linked(item.content)), meta(...status));
     return { key: `outbox:${item.key}`, signature: item.state, build };

@@ -1,9 +1,15 @@
 // The message composer. Enter sends, Shift+Enter adds a line.
+import { fill, gettext } from "./i18n.js";
 import { Limit } from "./limit.js";
 
 const LINES_PX = 168;
 
 export class Composer {
+  /** Replaced by what refuses to send some texts; it tells why. */
+  isRefused = () => false;
+  /** Replaced by what is sent in place of no words. */
+  whenEmpty = () => "";
+
   constructor({ form, suggest, onSend, onSuggest }) {
     this.form = form;
     this.field = form.querySelector("textarea");
@@ -23,8 +29,8 @@ export class Composer {
   }
 
   submit() {
-    const content = this.field.value.trim();
-    if (!content || this.limit.look()) return this.field.focus();
+    const content = this.field.value.trim() || this.whenEmpty();
+    if (!content || this.limit.look() || this.isRefused(content)) return this.field.focus();
     this.fill("");
     this.onSend(content);
   }
@@ -47,6 +53,6 @@ export class Composer {
   }
 
   address(name) {
-    this.field.placeholder = name ? `Write as ${name.split(" ")[0]}…` : "Write as the customer…";
+    this.field.placeholder = name ? fill(gettext("Write as %(name)s…"), { name: name.split(" ")[0] }) : gettext("Write as the customer…");
   }
 }

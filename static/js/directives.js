@@ -1,15 +1,16 @@
 // The agent's directives: as a diff against this turn's, or as the prompt block.
 import { h, icon, refill } from "./dom.js";
+import { fill, gettext } from "./i18n.js";
 
 const FIELDS = [
-  ["Scenario", (d) => [d.scenario]],
-  ["Step", (d) => [d.step]],
-  ["Goal", (d) => [d.goal]],
-  ["Instructions", (d) => d.instructions],
-  ["Known", (d) => d.known.map(({ field, value }) => `${field}: ${value}`)],
-  ["To collect", (d) => d.to_collect],
-  ["Tools pending", (d) => d.tools_pending, true],
-  ["Don’t", (d) => d.avoid],
+  [gettext("Scenario"), (d) => [d.scenario]],
+  [gettext("Step"), (d) => [d.step]],
+  [gettext("Goal"), (d) => [d.goal]],
+  [gettext("Instructions"), (d) => d.instructions],
+  [gettext("Known"), (d) => d.known.map(({ field, value }) => `${field}: ${value}`)],
+  [gettext("To collect"), (d) => d.to_collect],
+  [gettext("Tools pending"), (d) => d.tools_pending, true],
+  [gettext("Don’t"), (d) => d.avoid],
 ];
 
 export class Directives {
@@ -65,9 +66,9 @@ export class Directives {
       );
     return h(
       "div",
-      { class: "mg-seg ml", role: "group", "aria-label": "View" },
-      button("Changes", false),
-      button("As prompt", true),
+      { class: "mg-seg ml", role: "group", "aria-label": gettext("Views") },
+      button(gettext("Changes"), false),
+      button(gettext("As prompt"), true),
     );
   }
 
@@ -80,19 +81,28 @@ export class Directives {
 }
 
 function sentence({ seq, directives_used: used, directives_written: written, freshness }, source) {
-  const from = used && (source ? `Used v${used.version}, written after turn ${source.seq}` : `Used v${used.version}`);
-  const stale = { stale: ", not of the turn before", waiting: ", kept while something is awaited" }[freshness] ?? "";
-  if (!written) return `${from}${stale}. This turn wrote none.`;
-  return `Written by thoughts after turn ${seq}, used from turn ${seq + 1} on${from ? `. ${from}${stale}` : ""}`;
+  const from =
+    used &&
+    (source
+      ? fill(gettext("Used v%(version)s, written after turn %(turn)s."), { version: used.version, turn: source.seq })
+      : fill(gettext("Used v%(version)s."), { version: used.version }));
+  const stale = {
+    stale: gettext("It isn’t from the previous turn."),
+    waiting: gettext("They were kept while waiting for a result."),
+  }[freshness];
+  const made = written
+    ? fill(gettext("Written after turn %(turn)s, used from turn %(next)s."), { turn: seq, next: seq + 1 })
+    : gettext("This turn wrote none.");
+  return (written ? [made, from, from && stale] : [from, stale, made]).filter(Boolean).join(" ");
 }
 
 function nothing(turn) {
   const thoughts = turn.jobs.filter((job) => job.lane === "thoughts");
   if (thoughts.some((job) => job.state === "queued" || job.state === "running"))
-    return h("span", { class: "mg-flow" }, icon("hourglass"), "Directives appear here when thoughts has written them.");
+    return h("span", { class: "mg-flow" }, icon("hourglass"), gettext("Directives appear here once they are written."));
   const last = thoughts.at(-1);
-  if (last?.state === "skipped") return `Thoughts was skipped: ${last.error || "something is awaited"}.`;
-  return "This turn used no directives and wrote none.";
+  if (last?.state === "skipped") return fill(gettext("Planning was skipped: %(why)s."), { why: last.error || gettext("waiting for a result") });
+  return gettext("This turn used no directives and wrote none.");
 }
 
 /** A field as a line diff; without `after`, as plain lines. */
@@ -120,7 +130,7 @@ function field(name, { before, after, isCode }) {
             h(
               "span",
               { dir: "auto" },
-              kind && h("span", { class: "visually-hidden" }, kind === "del" ? "Removed: " : "Added: "),
+              kind && h("span", { class: "visually-hidden" }, kind === "del" ? gettext("Removed: ") : gettext("Added: ")),
               isCode ? h("code", {}, line) : line,
             ),
           ),

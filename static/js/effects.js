@@ -1,22 +1,23 @@
 // The effects of a turn and the stages of its promises: said, understood, done, told.
 import { h, icon, refill, state } from "./dom.js";
 import * as format from "./format.js";
+import { fill, gettext, ngettext } from "./i18n.js";
 
 const STATES = {
-  planned: ["act", "calendar-time", "Planned"],
-  sending: ["act", "loader-2", "Sending"],
-  done: ["ok", "check", "Done"],
-  failed: ["bad", "alert-triangle", "Failed"],
-  unknown: ["warn", "help-circle", "Unknown"],
-  held: ["warn", "hand-stop", "Held back"],
-  cancelled: ["mute", "circle-minus", "Cancelled"],
+  planned: ["act", "calendar-time", gettext("Planned")],
+  sending: ["act", "loader-2", gettext("Sending")],
+  done: ["ok", "check", gettext("Done")],
+  failed: ["bad", "alert-triangle", gettext("Failed")],
+  unknown: ["warn", "help-circle", gettext("Unknown")],
+  held: ["warn", "hand-stop", gettext("Held back")],
+  cancelled: ["mute", "circle-minus", gettext("Canceled")],
 };
-const OUTBOX = ["mute", "inbox", "Not sent: outbox"];
+const OUTBOX = ["mute", "inbox", gettext("Not sent: outbox")];
 const SENTENCES = {
-  unknown: "It was sent, and no answer came. Nothing is repeated until someone says what happened.",
-  held: "The same was already done for this customer, so it waits for staff.",
-  failed: "The customer is not told that it was done.",
-  outbox: "No service is connected for this, so nothing has left. This is what would have been sent.",
+  unknown: gettext("It was sent, but no response arrived. Nothing is repeated until someone confirms what happened."),
+  held: gettext("The same was already done for this customer, so it waits for your team."),
+  failed: gettext("The customer isn’t told that it was done."),
+  outbox: gettext("No service is connected, so nothing was sent. This is what would have been sent."),
 };
 
 const isInOutbox = ({ state, result }) => state === "done" && result?.outbox === true;
@@ -42,7 +43,7 @@ export class Effects {
       return h(
         "p",
         { class: "pg-none" },
-        "Nothing was done in this turn. When a promise fires a tool, what became of it stands here.",
+        gettext("No effects in this turn. When a promise runs a tool, its effect appears here."),
       );
     return h(
       "div",
@@ -61,9 +62,9 @@ export class Effects {
       h(
         "div",
         { class: "mg-flow" },
-        state(tone, name, word + tookOf(effect), { fill: true }),
+        state(tone, name, tookOf(effect, word), { fill: true }),
         h("b", { class: "tb", dir: "auto" }, verdict ? `“${verdict.quote}”` : effect.tool),
-        h("a", { class: "ts ml", href: `${this.links.effects}/${effect.id}` }, "All of it"),
+        h("a", { class: "ts ml", href: `${this.links.effects}/${effect.id}` }, gettext("Details")),
       ),
       trail(turn, effect, { verdict, told, tone }),
       payload(effect),
@@ -93,16 +94,16 @@ export class Effects {
         "div",
         { class: "mg-note pg-ask", "data-s": "warn" },
         icon("help-circle"),
-        h("b", { class: "tb" }, "Did this happen?"),
+        h("b", { class: "tb" }, gettext("Did this happen?")),
         h(
           "span",
           { class: "mg-flow ml" },
-          button("check", "It happened", `${path}/resolve`, { happened: true }),
-          button("refresh", "It did not: send again", `${path}/resolve`, { happened: false }),
+          button("check", gettext("It happened"), `${path}/resolve`, { happened: true }),
+          button("refresh", gettext("Didn’t happen, send again"), `${path}/resolve`, { happened: false }),
         ),
       );
     return (
-      effect.state === "held" && h("div", {}, button("player-play", "Release: do it again", `${path}/release`, {}))
+      effect.state === "held" && h("div", {}, button("player-play", gettext("Release and run"), `${path}/release`, {}))
     );
   }
 
@@ -123,39 +124,39 @@ function lookOf(effect) {
   return STATES[effect.state] ?? ["mute", "circle-dotted", format.words(effect.state)];
 }
 
-const tookOf = (effect) =>
+const tookOf = (effect, word) =>
   effect.finished_at && effect.state === "done" && !isInOutbox(effect)
-    ? ` in ${format.duration(format.between(effect.created_at, effect.finished_at))}`
-    : "";
+    ? fill(gettext("Done in %(time)s"), { time: format.duration(format.between(effect.created_at, effect.finished_at)) })
+    : word;
 
 /** Says that the agent waited for the effect, and how the wait ended. */
 function waited(wait) {
   if (!wait) return null;
   const until = format.seconds(wait.until);
   const [tone, words] = {
-    result: ["ok", "The agent waited for this, and the result came."],
-    failure: ["bad", "The agent waited for this, and it failed."],
-    timeout: ["warn", `The agent waited for this until ${until}, and nothing had come.`],
+    result: ["ok", gettext("The agent waited for this result, and it arrived.")],
+    failure: ["bad", gettext("The agent waited for this, and it failed.")],
+    timeout: ["warn", fill(gettext("The agent waited for this until %(time)s, but no result arrived."), { time: until })],
   }[wait.outcome] ?? [
     "act",
-    `The agent waits for this until ${until} at the latest. No new directives are written meanwhile.`,
+    fill(gettext("The agent waits for this until %(time)s at the latest. No new directives are written until then."), { time: until }),
   ];
   return h("p", { class: "ts", "data-wait": wait.outcome ?? "open" }, state(tone, "clock-pause", words));
 }
 
 function trail(turn, effect, { verdict, told, tone }) {
   const at = (iso) => format.duration(format.between(turn.created_at, iso));
-  const attempts = format.plural(effect.attempts, "attempt");
+  const attempts = format.numbered(ngettext("%(number)s attempt", "%(number)s attempts", effect.attempts), effect.attempts);
   const isDone = effect.state === "done";
   return h("ol", { class: "mg-trail" }, [
-    point("Said", turn.replied_at && `${at(turn.replied_at)}, reply of turn ${turn.seq}`, "ok"),
-    point("Understood", `${at(effect.created_at)}, ${verdict ? verdict.tool : effect.kind}`, "ok"),
+    point(gettext("Said"), turn.replied_at && fill(gettext("%(time)s, reply of turn %(turn)s"), { time: at(turn.replied_at), turn: turn.seq }), "ok"),
+    point(gettext("Understood"), `${at(effect.created_at)}, ${verdict ? verdict.tool : effect.kind}`, "ok"),
     point(
-      isDone && !isInOutbox(effect) ? "Done" : lookOf(effect)[2],
+      isDone && !isInOutbox(effect) ? gettext("Done") : lookOf(effect)[2],
       effect.finished_at ? `${at(effect.finished_at)}, ${attempts}` : isDone && attempts,
       tone,
     ),
-    point("Told", told && `${at(told.created_at)}, “${shorten(told.content)}”`, "ok"),
+    point(gettext("Reported to the agent"), told && at(told.created_at), "ok"),
   ]);
 }
 
@@ -164,7 +165,7 @@ const point = (name, fact, tone) =>
     "li",
     { "data-s": tone, class: fact ? null : "todo" },
     h("b", {}, name),
-    h("span", { class: "t3" }, fact || "not yet"),
+    h("span", { class: "t3" }, fact || gettext("not yet")),
   );
 
 function payload({ arguments: asked, result }) {
@@ -180,7 +181,6 @@ const json = (value) =>
         .replace(/\n\s*([}\]])/g, "$1")
         .replace(/\n\s*/g, " ");
 
-const shorten = (text) => (text.length > 60 ? `${text.slice(0, 60).replace(/\s+\S*$/, "")}…` : text);
 
 /** The agent's first message after the effect ended, other than the reply that promised it. */
 function toldAfter(effect, turn, store) {

@@ -1,9 +1,11 @@
 // The turn inspector: header, transcript with marks, timeline, failures, tabs.
+import { laneName } from "./lanes.js";
 import { Calls } from "./calls.js";
 import { Directives } from "./directives.js";
 import { h, note, refill, state } from "./dom.js";
 import { Effects } from "./effects.js";
 import * as format from "./format.js";
+import { fill, gettext, ngettext } from "./i18n.js";
 import { numbersOf, placeReply } from "./marks.js";
 import { Promises } from "./promises.js";
 import { Reading } from "./reading.js";
@@ -62,7 +64,7 @@ export class Inspector {
 
   head(turn, store) {
     refill(at("turn-title"), JSON.stringify([turn.seq, progress(turn, store)]), () => [
-      h("span", {}, `Turn ${turn.seq}`),
+      h("span", {}, fill(gettext("Turn %(number)s"), { number: turn.seq })),
       state(...progress(turn, store), { fill: true }),
     ]);
     refill(at("turn-nums"), JSON.stringify(numbers(turn)), () =>
@@ -90,7 +92,12 @@ export class Inspector {
   }
 
   failure(turn, job) {
-    const title = `${format.words(job.lane)} failed after ${format.plural(job.attempts, "attempt")}.`;
+    const failed = ngettext(
+      "%(flow)s failed after %(number)s attempt.",
+      gettext("%(flow)s failed after %(number)s attempts."),
+      job.attempts,
+    );
+    const title = fill(failed, { flow: laneName(job.lane), number: job.attempts });
     const button =
       this.runAgain &&
       h(
@@ -100,9 +107,9 @@ export class Inspector {
           class: "btn btn-quiet btn-sm",
           onclick: (event) => this.again(event.currentTarget, job, turn),
         },
-        "Run again",
+        gettext("Run again"),
       );
-    const box = note("bad", "alert-triangle", title, job.error || "No reason was given.");
+    const box = note("bad", "alert-triangle", title, job.error || gettext("No reason was given."));
     if (button) box.append(button);
     return box;
   }
@@ -126,20 +133,24 @@ function numberByTool(turn) {
 function progress(turn, store) {
   if (turn.status === "superseded") {
     const next = store.turns.get(turn.superseded_by);
-    return ["mute", "arrow-back-up", next ? `Superseded by turn ${next.seq}` : "Superseded"];
+    return ["mute", "arrow-back-up", next ? fill(gettext("Superseded by turn %(number)s"), { number: next.seq }) : gettext("Superseded")];
   }
-  if (turn.status === "failed") return ["bad", "alert-triangle", "Failed"];
-  if (turn.status === "queued") return ["warn", "hourglass", "Queued"];
-  if (isReplying(turn)) return ["act", "loader-2", "Replying"];
+  if (turn.status === "failed") return ["bad", "alert-triangle", gettext("Failed")];
+  if (turn.status === "queued") return ["warn", "hourglass", gettext("Queued")];
+  if (isReplying(turn)) return ["act", "loader-2", gettext("Replying")];
   if (isRunning(turn)) return ["act", "loader-2", under(turn)];
-  if (failedJobs(turn).length) return ["bad", "alert-triangle", "Done, with failures"];
-  return ["ok", "check", `Done in ${format.roughly(tookOf(turn))}`];
+  if (failedJobs(turn).length) return ["bad", "alert-triangle", gettext("Done, with failures")];
+  return ["ok", "check", fill(gettext("Done in %(time)s"), { time: format.roughly(tookOf(turn)) })];
 }
 
 function under(turn) {
-  const names = [...new Set(openJobs(turn).map((job) => format.words(job.lane)))];
-  if (!names.length && turn.waits.some(({ waiting }) => waiting)) return "Waits for a result";
-  return names.length === 1 ? `${names[0]} runs` : names.length ? `${names.length} flows run` : "Effect runs";
+  const names = [...new Set(openJobs(turn).map((job) => laneName(job.lane)))];
+  if (!names.length && turn.waits.some(({ waiting }) => waiting)) return gettext("Waiting for a result");
+  return names.length === 1
+    ? fill(gettext("%(flow)s running"), { flow: names[0] })
+    : names.length
+      ? fill(gettext("%(number)s flows running"), { number: names.length })
+      : gettext("Effect running");
 }
 
 function numbers(turn) {
@@ -149,13 +160,13 @@ function numbers(turn) {
   const cost = priced.reduce((sum, call) => sum + Number(call.cost), 0);
   const first = turn.first_token_at && format.duration(format.between(turn.created_at, turn.first_token_at));
   return [
-    ["First token", first || "–", "From the customer’s message to the first word of the reply"],
-    ["Model calls", format.count(calls.length), null],
-    ["Tokens", format.count(tokens), "In and out, over all model calls"],
+    [gettext("First token"), first || "–", gettext("From the customer’s message to the first word of the reply")],
+    [gettext("Model calls"), format.count(calls.length), null],
+    [gettext("Tokens"), format.count(tokens), gettext("In and out, over all model calls")],
     [
-      "Cost",
+      gettext("Cost"),
       priced.length ? format.money(cost) : "–",
-      priced.length < calls.length ? "No price is set for some of the models" : null,
+      priced.length < calls.length ? gettext("No price is set for some of the models") : null,
     ],
   ];
 }

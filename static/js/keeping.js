@@ -1,5 +1,6 @@
 // Saving a reply as a regression case: text, context, and the expected outcome per tool.
 import { h, icon } from "./dom.js";
+import { gettext } from "./i18n.js";
 import { NOT_READ } from "./turn.js";
 
 const LONGEST_NAME = 100;
@@ -13,7 +14,7 @@ export function expectedOf(verdicts, corrections = new Map()) {
 }
 
 /** A button that saves the case from `content()` and reports through `toast`. */
-export function keepButton({ api, toast, content, label = "Keep as a test case" }) {
+export function keepButton({ api, toast, content, label = gettext("Keep as a test case") }) {
   const keep = async (event) => {
     const button = event.currentTarget;
     button.disabled = true;
@@ -21,8 +22,8 @@ export function keepButton({ api, toast, content, label = "Keep as a test case" 
       const { answer, ...rest } = content();
       const name = answer.length > LONGEST_NAME ? `${answer.slice(0, LONGEST_NAME - 1)}…` : answer;
       await api.post("/evaluation-cases", { name, answer, ...rest });
-      button.replaceChildren(icon("check"), "Kept");
-      toast("Kept. Every evaluation of this project asks for it from now on.");
+      button.replaceChildren(icon("check"), gettext("Kept"));
+      toast(gettext("Kept. Each run of the regression cases now includes it."));
     } catch (error) {
       button.disabled = false;
       toast.error(error.message);

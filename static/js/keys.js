@@ -1,16 +1,15 @@
-// Keyboard shortcuts, inactive while typing or in a dialog; they can be turned off in the shortcuts list. Pages register theirs
-// here, and “?” lists those of the current page.
+// Keyboard shortcuts, inactive while typing or in a dialog. Single keys can be turned off in the list and in the profile, where
+// the setting is stored. Pages register theirs here, and “?” lists those of the current page.
 import { h } from "./dom.js";
+import { gettext } from "./i18n.js";
 
-const STORED = "mg-single-keys";
+const setting = document.querySelector("meta[name=single-keys]");
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
 // These repeat while held down.
 const MOVES = new Set(["j", "k"]);
 const COMMAND = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl";
 const offered = [];
 let dialog = null;
-// If storage is blocked, the setting lasts until the page is left.
-let chosen = "on";
 
 // The server renders ⌘ on every platform.
 if (COMMAND !== "⌘") for (const sign of document.querySelectorAll("kbd")) sign.textContent = sign.textContent.replace("⌘", COMMAND);
@@ -27,11 +26,12 @@ export function offerKeys(...keys) {
   document.addEventListener("keydown", pressed);
   for (const opener of document.querySelectorAll("[data-keys-open]")) {
     opener.hidden = false;
-    opener.addEventListener("click", open);
+    opener.addEventListener("click", openKeys);
   }
 }
 
-function open() {
+/** Opens the list of shortcuts. */
+export function openKeys() {
   document.querySelector("#person:popover-open")?.hidePopover();
   dialog.replaceChildren(list());
   dialog.showModal();
@@ -42,10 +42,10 @@ function list() {
   return h(
     "form",
     { method: "dialog" },
-    h("h2", { id: "all-keys" }, "Keyboard shortcuts"),
-    h("dl", { class: "mg-kv" }, [...offered, { shown: "?", says: "This list" }].map(row)),
-    h("label", { class: "form-check form-switch" }, box, h("span", { class: "form-check-label" }, "Use single-key shortcuts")),
-    h("div", { class: "mg-flow end" }, h("button", { class: "btn btn-quiet" }, "Close")),
+    h("h2", { id: "all-keys" }, gettext("Keyboard shortcuts")),
+    h("dl", { class: "mg-kv" }, [...offered, { shown: "?", says: gettext("This list") }].map(row)),
+    h("label", { class: "form-check form-switch" }, box, h("span", { class: "form-check-label" }, gettext("Use single-key shortcuts"))),
+    h("div", { class: "mg-flow end" }, h("button", { class: "btn btn-quiet" }, gettext("Close"))),
   );
 }
 
@@ -54,28 +54,21 @@ const row = ({ shown, says }) => [
   h("dd", {}, says),
 ];
 
-function areOn() {
-  try {
-    return (localStorage.getItem(STORED) ?? chosen) !== "off";
-  } catch {
-    return chosen !== "off";
-  }
-}
+const areOn = () => setting?.content !== "off";
 
 function keep(on) {
-  chosen = on ? "on" : "off";
-  try {
-    localStorage.setItem(STORED, chosen);
-  } catch {
-    // As above.
-  }
+  if (!setting) return;
+  setting.content = on ? "on" : "off";
+  const headers = { Accept: "application/json", "X-CSRFToken": document.querySelector("meta[name=csrf-token]").content };
+  const body = new URLSearchParams(on ? { single_keys: "on" } : {});
+  fetch(setting.dataset.url, { method: "POST", credentials: "same-origin", headers, body, keepalive: true });
 }
 
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.target.closest?.(TYPING)) return;
   if (document.querySelector("dialog[open], :popover-open")) return;
   const key = event.key.toLowerCase();
-  const act = key === "?" ? open : actOf(key);
+  const act = key === "?" ? openKeys : actOf(key);
   // When off, the list is still in the menu.
   if (!act || !areOn() || (event.repeat && !MOVES.has(key))) return;
   event.preventDefault();

@@ -1,6 +1,7 @@
 // A turn as lanes on a time axis, in milliseconds from its start. Pure functions, no DOM.
+import { fill, gettext, ngettext } from "./i18n.js";
 import * as format from "./format.js";
-import { observedWords, properEnd } from "./turn.js";
+import { observedWords, properEnd, stateWord } from "./turn.js";
 
 const SLACK_MS = 60;
 const HOUR_MS = 3_600_000;
@@ -29,13 +30,16 @@ const TICKS = {
   3600: 600,
 };
 const NAMES = {
-  reply: ["message-2", "Reply"],
-  observer: ["eye", "Observer"],
-  thoughts: ["bulb", "Thoughts"],
-  tool_caller: ["tool", "Tool caller"],
-  follow_up: ["history", "Follow-up"],
-  summary: ["file-text", "Summary"],
+  reply: ["message-2", gettext("Reply")],
+  observer: ["eye", gettext("Observer")],
+  thoughts: ["bulb", gettext("Thoughts")],
+  tool_caller: ["tool", gettext("Tool caller")],
+  follow_up: ["history", gettext("Follow-up")],
+  summary: ["file-text", gettext("Summary")],
 };
+
+/** The name of a job's lane. */
+export const laneName = (lane) => NAMES[lane]?.[1] ?? format.words(lane);
 const RANK = ["reply", "call", "observer", "thoughts", "tool_caller", "effect", "result", "other"];
 const KINDS = [
   ["availab", "calendar-search"],
@@ -103,7 +107,7 @@ function jobLane(context, job, nth) {
     key: job.id,
     kind: job.lane,
     icon,
-    name: isResult ? `${name}, result` : name,
+    name: isResult ? fill(gettext("%(name)s, result"), { name }) : name,
     isResult,
     start,
     end,
@@ -113,7 +117,7 @@ function jobLane(context, job, nth) {
   const calls = callsWithin(context, job.lane, { start, end });
   if (job.state === "superseded") lane.isCut = true;
   else if (job.state === "failed") lane.bars.push({ from: start, to: end, tone: "fb" });
-  else if (job.started_at) fill(context, lane, { job, calls, nth });
+  else if (job.started_at) fillBars(context, lane, { job, calls, nth });
   addQueueing(context, lane, job);
   lane.detail = `${lane.detail}${lane.again}`.replace(/^, /, "");
   return lane;
@@ -122,15 +126,15 @@ function jobLane(context, job, nth) {
 /** The label of a lane: duration and outcome. */
 function endings(job, length) {
   const words = {
-    queued: [null, "queued"],
-    running: [format.length(length), "running"],
+    queued: [null, gettext("queued")],
+    running: [format.length(length), gettext("running")],
     done: [format.length(length), ""],
-    failed: [format.length(length), `failed: ${job.error || "no reason given"}`],
-    superseded: [null, job.error || "superseded by a newer message"],
-    skipped: [null, `skipped: ${job.error || "nothing to do"}`],
+    failed: [format.length(length), fill(gettext("failed: %(why)s"), { why: job.error || gettext("no reason given") })],
+    superseded: [null, job.error || gettext("superseded by a newer message")],
+    skipped: [null, fill(gettext("skipped: %(why)s"), { why: job.error || gettext("nothing to do") })],
   }[job.state];
   const again =
-    job.attempts > 1 && (job.state === "running" || job.state === "done") ? `, attempt ${job.attempts}` : "";
+    job.attempts > 1 && (job.state === "running" || job.state === "done") ? fill(gettext(", attempt %(number)s"), { number: job.attempts }) : "";
   return { strong: words?.[0] ?? null, detail: words?.[1] ?? job.state, brief: job.state, again };
 }
 
@@ -148,7 +152,7 @@ function callsWithin({ turn, at }, laneName, { start, end }) {
     .sort((a, b) => a.from - b.from);
 }
 
-function fill(context, lane, { job, calls, nth }) {
+function fillBars(context, lane, { job, calls, nth }) {
   if (job.lane === "reply") fillReply(context, lane, { job, calls, nth });
   else if (job.lane === "tool_caller") fillToolCaller(context, lane, { job, calls });
   else fillFlow(context, lane, { job });
@@ -169,7 +173,7 @@ function fillReply({ firstToken }, lane, { job, calls, nth }) {
   }
   if (token !== null && token <= lane.end) {
     lane.ring = token;
-    lane.detail = [`first token ${format.duration(nth ? token - lane.start : token)}`, lane.detail]
+    lane.detail = [fill(gettext("first token %(time)s"), { time: format.duration(nth ? token - lane.start : token) }), lane.detail]
       .filter(Boolean)
       .join(", ");
   }
@@ -199,15 +203,17 @@ function fillToolCaller({ turn }, lane, { job, calls }) {
   lane.bars.push({ from: drawn, to: lane.end, tone: calls.length ? "fkl" : "fk", top: 7, height: 10.5 });
   if (job.state !== "done") return;
   const fired = turn.verdicts.filter((verdict) => verdict.fired).length;
-  lane.detail = `${calls.length ? `${format.plural(calls.length, "detection")}, ` : ""}${fired ? `${fired} fired` : "nothing fired"}`;
+  const detections = format.numbered(ngettext("%(number)s detection", "%(number)s detections", calls.length), calls.length);
+  const result = fired ? fill(gettext("%(number)s fired"), { number: fired }) : gettext("nothing fired");
+  lane.detail = calls.length ? `${detections}, ${result}` : result;
 }
 
 function fillFlow({ turn }, lane, { job }) {
   lane.bars.push({ from: lane.start, to: lane.end, tone: "fk" });
   if (job.state !== "done") return;
-  if (job.lane === "observer") lane.detail = observedWords(turn).join(", ") || "nothing new";
+  if (job.lane === "observer") lane.detail = observedWords(turn).join(", ") || gettext("nothing new");
   if (job.lane === "thoughts")
-    lane.detail = turn.directives_written ? `directives v${turn.directives_written.version}` : "no directives";
+    lane.detail = turn.directives_written ? fill(gettext("directives v%(version)s"), { version: turn.directives_written.version }) : gettext("no directives");
 }
 
 /** A thin line for the time in the queue. */
@@ -216,7 +222,7 @@ function addQueueing({ turn, at, now }, lane, job) {
   const to = at(job.started_at) ?? (job.state === "queued" ? now : from);
   if (to - from > WAITED_MS && job.state !== "skipped")
     lane.bars.unshift({ from, to, tone: "fkl", top: 11.5, height: 2 });
-  if (job.lane === "reply" && turn.status === "queued") lane.detail = "waiting for a worker";
+  if (job.lane === "reply" && turn.status === "queued") lane.detail = gettext("waiting for a worker");
 }
 
 /** Tool calls of the reply's model without an effect; the others are drawn as effects. */
@@ -229,13 +235,13 @@ function callLanes({ turn, at, now }) {
       key: call.id,
       kind: "call",
       icon: "tool",
-      name: "Tool call",
+      name: gettext("Tool call"),
       title: call.tool,
       start,
       end,
       bars: [{ from: start, to: end, tone: call.is_error ? "fb" : call.finished_at ? "fo" : "fol" }],
       strong: format.length(end - start),
-      detail: call.is_error ? `${call.tool}: error` : call.tool,
+      detail: call.is_error ? fill(gettext("%(tool)s: error"), { tool: call.tool }) : call.tool,
       brief: call.tool,
     };
   });
@@ -260,7 +266,7 @@ function effectLanes(context) {
       key: effect.id,
       kind: effect.origin === "turn" ? "call" : "effect",
       icon: effectIcon(effect),
-      name: effect.origin === "turn" ? "Tool call" : "Effect",
+      name: effect.origin === "turn" ? gettext("Tool call") : gettext("Effect"),
       title: effect.tool,
       number,
       start,
@@ -275,10 +281,10 @@ function effectLanes(context) {
   });
 }
 
-const outcomeOf = ({ state, result }) => (state === "done" && result?.outbox ? "outbox, not sent" : state);
+const outcomeOf = ({ state, result }) => (state === "done" && result?.outbox ? gettext("outbox, not sent") : stateWord(state));
 
 const waitWord = ({ waiting, outcome }) =>
-  waiting ? "waited for" : outcome === "timeout" ? "the wait ran out" : "was waited for";
+  waiting ? gettext("awaited") : outcome === "timeout" ? gettext("wait timed out") : gettext("was awaited");
 
 /** Causal links: tool caller to effects, effect to the reply with its result. */
 function joints(lanes) {

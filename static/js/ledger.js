@@ -1,4 +1,5 @@
 // Keyboard navigation of ledgers: J and K move, Enter opens, Y and D answer the first question. Filters apply immediately.
+import { gettext } from "./i18n.js";
 import { offerKeys } from "./keys.js";
 
 const find = document.getElementById("find");
@@ -14,9 +15,9 @@ const answer = (key) => document.querySelector(`[data-key="${key}"]`)?.click();
 
 // A single effect has no list.
 if (find)
-  offerKeys(["J K", "Next in the list, the one before", { j: () => step(1), k: () => step(-1) }], ["↵", "Open"]);
+  offerKeys(["J K", gettext("Next, previous in the list"), { j: () => step(1), k: () => step(-1) }], ["↵", gettext("Open selected")]);
 if (document.querySelector("[data-key]"))
-  offerKeys(["Y D", "Did it happen? Yes, or it did not", { y: () => answer("y"), d: () => answer("d") }]);
+  offerKeys(["Y D", gettext("It happened, it didn’t happen"), { y: () => answer("y"), d: () => answer("d") }]);
 
 if (find) {
   find.querySelector("[data-noscript]").hidden = true;

@@ -1,12 +1,13 @@
 // Length limits that never truncate: the field shows an error until the text fits.
 import { h } from "./dom.js";
 import { count } from "./format.js";
+import { gettext } from "./i18n.js";
 
-const ENGLISH = "Too long: %(count)s of %(most)s characters. Remove %(over)s to send.";
+const SENTENCE = gettext("Too long: %(count)s of %(most)s characters. Remove %(over)s to send.");
 
 /** Watches a field with `data-longest` and shows `sentence` after the element `after` when it is too long. */
 export class Limit {
-  constructor(field, { after = field, sentence = ENGLISH } = {}) {
+  constructor(field, { after = field, sentence = SENTENCE } = {}) {
     this.field = field;
     this.sentence = sentence;
     this.longest = Number(field.dataset.longest);

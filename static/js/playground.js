@@ -4,9 +4,11 @@ import { Api } from "./api.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { refill, state } from "./dom.js";
+import { fill, gettext } from "./i18n.js";
 import { Inspector } from "./inspector.js";
 import { offerKeys } from "./keys.js";
 import { Persona } from "./persona.js";
+import { Phone } from "./phone.js";
 import { Session } from "./session.js";
 import { Store } from "./store.js";
 import { Suggestions } from "./suggestions.js";
@@ -26,6 +28,7 @@ class Playground {
     this.session = new Session({ api: this.api, store: this.store });
     this.toast = toaster(at("toasts"));
     this.channel = "chat";
+    this.isDraft = "triesDraft" in main.dataset;
     this.links = { effects: main.dataset.effects, tools: main.dataset.tools, todos: main.dataset.todos };
     this.build({ project, canOperate });
     this.store.listen(() => this.render());
@@ -64,7 +67,7 @@ class Playground {
     });
     this.views();
     if (this.canWrite) this.buildWriting(project);
-    offerKeys(["J K", "Later turn, earlier turn", { j: () => step(1), k: () => step(-1) }], ["esc", "Leave the field"]);
+    offerKeys(["J K", gettext("Later turn, earlier turn"), { j: () => step(1), k: () => step(-1) }], ["esc", gettext("Leave the field")]);
   }
 
   buildWriting(project) {
@@ -84,8 +87,11 @@ class Playground {
     for (const button of at("openers").children)
       button.addEventListener("click", () => this.send(button.textContent.trim()));
     for (const button of at("channels").children) button.addEventListener("click", () => this.setChannel(button.value));
+    for (const button of at("settings")?.children ?? [])
+      button.addEventListener("click", () => this.setDraft(button.value === "draft"));
     at("new").addEventListener("click", () => this.anew());
-    offerKeys(["↵", "Send"], ["⇧ ↵", "New line"], ["N", "New conversation", { n: () => this.anew() }]);
+    if (at("phone")) this.phone = this.session.phone = new Phone(at("phone"), { api: this.api, toast: this.toast, onCall: () => this.call() });
+    offerKeys(["↵", gettext("Send")], ["⇧ ↵", gettext("New line")], ["N", gettext("New conversation"), { n: () => this.anew() }]);
   }
 
   views() {
@@ -112,14 +118,31 @@ class Playground {
   }
 
   async start() {
-    await this.session.begin({ channel: this.channel, persona: this.persona.forApi() });
+    await this.session.begin({ channel: this.channel, persona: this.persona.forApi(), isDraft: this.isDraft });
     if (this.session.id) history.pushState(null, "", `?conversation=${encodeURIComponent(this.session.id)}`);
+    if (this.isPhone && this.session.id) await this.phone.begin(this.session.id);
+  }
+
+  /** True if what is typed is said in a call. */
+  get isPhone() {
+    return Boolean(this.phone) && this.channel === "phone";
+  }
+
+  /** Calls the agent, who speaks first. */
+  async call() {
+    if (this.session.id) this.anew();
+    try {
+      await this.start();
+    } catch (error) {
+      this.toast.error(error.message);
+    }
   }
 
   /** Starts a new conversation; the previous one stays in the browser history. */
   anew() {
     if (this.session.id) history.pushState(null, "", location.pathname);
     this.session.leave();
+    this.phone?.leave();
     this.view("chat");
     this.composer.fill("");
   }
@@ -131,12 +154,14 @@ class Playground {
       await this.session.open(conversation);
       if (this.store.turns.has(turn)) this.select(turn, true);
       this.channel = this.store.conversation?.channel ?? this.channel;
+      if (this.isPhone) await this.phone.open(conversation);
+      this.isDraft = this.store.conversation?.metadata.draft === true;
     } catch (error) {
       this.store.loading = false;
       const message =
         error.status === 404
-          ? "This conversation doesn’t exist in this project."
-          : `The conversation couldn’t be opened. ${error.message}`;
+          ? gettext("This conversation doesn’t exist in this project.")
+          : `${gettext("The conversation couldn’t be opened.")} ${error.message}`;
       this.store.addNote({ key: "open", code: error.code, message });
     }
   }
@@ -148,10 +173,18 @@ class Playground {
     if (this.session.id) this.anew();
   }
 
+  /** Tries the draft of the agent's settings, or what is published, in a new conversation. */
+  setDraft(isDraft) {
+    if (isDraft === this.isDraft) return;
+    this.isDraft = isDraft;
+    this.store.touch();
+    if (this.session.id) this.anew();
+  }
+
   async runAgain(job, turn) {
     try {
       await this.session.runAgain(job, turn);
-      this.toast("Running again.");
+      this.toast(gettext("Running again."));
     } catch (error) {
       this.toast.error(error.message);
     }
@@ -179,19 +212,22 @@ class Playground {
   renderPhone(turn) {
     const fired = turn?.verdicts.filter((verdict) => verdict.fired).length ?? 0;
     const held = turn?.verdicts.filter((verdict) => reading(verdict).tone === "warn").length ?? 0;
-    at("views").querySelector("[value=turn]").textContent = turn ? `Turn ${turn.seq}` : "Turn";
+    at("views").querySelector("[value=turn]").textContent = turn ? fill(gettext("Turn %(number)s"), { number: turn.seq }) : gettext("Turn");
     refill(at("view-counts"), `${fired}:${held}`, () => [
-      fired > 0 && state("ok", "bolt", `${fired} fired`),
-      held > 0 && state("warn", "hand-stop", `${held} held back`),
+      fired > 0 && state("ok", "bolt", fill(gettext("%(number)s fired"), { number: fired })),
+      held > 0 && state("warn", "hand-stop", fill(gettext("%(number)s held back"), { number: held })),
     ]);
   }
 
   renderTop(conversation) {
     for (const button of at("channels").children)
       button.setAttribute("aria-pressed", String(button.value === this.channel));
+    for (const button of at("settings")?.children ?? [])
+      button.setAttribute("aria-pressed", String((button.value === "draft") === this.isDraft));
     const name = conversation ? conversation.persona?.name : this.persona.value.name;
-    at("persona-open").querySelector("span").textContent = name || "Test customer";
+    at("persona-open").querySelector("span").textContent = name || gettext("Test customer");
     this.composer.address(name ?? "");
+    this.phone?.show(this.isPhone && (!conversation || this.phone.has(conversation.id)));
   }
 }
 

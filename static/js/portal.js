@@ -1,5 +1,6 @@
 // The portal's chat: sends messages without a page load and streams the reply. Without this script the form still submits, and
 // the reply appears on the next page load.
+import { attachments } from "./attachments.js";
 import { h, icon } from "./dom.js";
 import { Limit } from "./limit.js";
 import { Newest } from "./newest.js";
@@ -14,6 +15,7 @@ const field = form.elements.content;
 const why = document.getElementById("why");
 const limit = new Limit(field, { after: form, sentence: gettext("Too long: %(count)s of %(most)s characters. Remove %(over)s to send.") });
 const proof = document.querySelector("[data-proof]");
+const rate = document.getElementById("rate");
 const booked = document.getElementById("booked");
 
 /** Renderers of blocks, with the same output as the server's template. */
@@ -73,9 +75,11 @@ function show(message) {
   if (!["user", "agent", "operator"].includes(message.role)) return;
   if (isShown(message)) return;
   if (message.role === "agent") end(message.turn);
+  if (message.role === "user") askForRating(false);
   const pending = message.role === "user" && log.querySelector(`.po-said[aria-busy][data-role="user"]`);
   const element = said(message.role, message.content, { "data-id": message.id, author: message.author });
   for (const block of message.blocks ?? []) if (CARDS[block.type]) element.append(CARDS[block.type](block));
+  element.append(attachments(message.attachments) ?? "");
   if (pending) pending.replaceWith(element);
   else put(element);
 }
@@ -135,13 +139,15 @@ function listen() {
   on("message", show);
   on("token", write);
   on("turn", turned);
+  on("over", ({ over: isOver }) => askForRating(isOver));
   on("done", ({ turn }) => {
     end(turn);
     look();
   });
   on("begun", ({ chat }) => follow(chat));
-  on("reset", ({ messages, writing: reply }) => {
+  on("reset", ({ messages, writing: reply, over: isOver, rating }) => {
     messages.forEach(show);
+    askForRating(isOver && !(rating?.message >= messages.at(-1)?.seq));
     if (reply) expect();
   });
 }
@@ -162,6 +168,26 @@ function follow(chat) {
     stream = null;
   }
   listen();
+}
+
+/** Asks to rate the chat, or stops asking. */
+function askForRating(asks) {
+  if (rate) rate.hidden = !asks || !log.querySelector('[data-role="agent"], [data-role="operator"]');
+}
+
+async function sendRating() {
+  why.hidden = true;
+  try {
+    const answer = await fetch(location.pathname, { method: "POST", body: new FormData(rate), headers: { Accept: "application/json" } });
+    const found = answer.headers.get("Content-Type")?.includes("json") ? await answer.json() : null;
+    if (!answer.ok) throw new Error(found?.error.message ?? gettext("Too many messages. Wait a minute, then send again."));
+    rate.reset();
+    rate.hidden = true;
+    put(h("p", { class: "po-none", role: "status" }, gettext("Thanks for your rating.")));
+  } catch (error) {
+    why.textContent = error instanceof TypeError ? gettext("Not sent: no connection. Try again.") : error.message;
+    why.hidden = false;
+  }
 }
 
 const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -196,6 +222,10 @@ form.addEventListener("submit", (event) => {
   event.preventDefault();
   const content = field.value.trim();
   if (content && !limit.look()) send(content);
+});
+rate?.addEventListener("submit", (event) => {
+  event.preventDefault();
+  sendRating();
 });
 proof?.addEventListener("submit", async (event) => {
   event.preventDefault();

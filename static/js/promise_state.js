@@ -1,19 +1,20 @@
 // A promise's state for display: tone, icon, words, and who has it.
+import { fill, gettext } from "./i18n.js";
 const STATES = {
-  open: ["act", "circle-dashed", "Open"],
-  kept: ["ok", "circle-check", "Kept"],
-  broken: ["bad", "circle-x", "Broken"],
-  withdrawn: ["mute", "circle-minus", "Withdrawn"],
+  open: ["act", "circle-dashed", gettext("Open")],
+  kept: ["ok", "circle-check", gettext("Kept")],
+  broken: ["bad", "circle-x", gettext("Broken")],
+  withdrawn: ["mute", "circle-minus", gettext("Withdrawn")],
 };
-const NOT_SENT = ["warn", "inbox", "Not sent"];
-const UNKNOWN = ["warn", "help-circle", "Unknown"];
+const NOT_SENT = ["warn", "inbox", gettext("Not sent")];
+const UNKNOWN = ["warn", "help-circle", gettext("Unknown")];
 
 /** [tone, icon, word] */
 export function promiseState(promise, turn) {
   if (promise.evidence === "outbox") return NOT_SENT;
   const effect = promise.state === "open" && turn.effects.find(({ id }) => id === promise.effect);
   if (effect && effect.state === "unknown") return UNKNOWN;
-  if (needsPerson(promise)) return ["warn", "hand-grab", "Open"];
+  if (needsPerson(promise)) return ["warn", "hand-grab", gettext("Open")];
   return STATES[promise.state] ?? ["mute", "circle-dotted", promise.state];
 }
 
@@ -23,5 +24,5 @@ export const needsPerson = ({ state, owner }) => state === "open" && owner === "
 /** Who has a promise that only a person can keep; null for others. */
 export function holder(promise) {
   if (!needsPerson(promise)) return null;
-  return promise.taker ? `${promise.taker} has it` : "Nobody has it yet";
+  return promise.taker ? fill(gettext("Assigned to %(taker)s"), { taker: promise.taker }) : gettext("Unassigned");
 }

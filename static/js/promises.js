@@ -1,11 +1,12 @@
 // The promises of a turn and their outcomes.
 import { h, refill, state } from "./dom.js";
 import * as format from "./format.js";
+import { fill, gettext } from "./i18n.js";
 import { numbersOf, placeReply } from "./marks.js";
 import { holder, promiseState } from "./promise_state.js";
 import { reading } from "./turn.js";
 
-const EVIDENCE = { acknowledged: "acknowledged", delivered: "delivered", person: "a person says so" };
+const EVIDENCE = { acknowledged: gettext("acknowledged"), delivered: gettext("delivered"), person: gettext("confirmed by a person") };
 
 export class Promises {
   constructor(element, { links, showEffects }) {
@@ -20,7 +21,7 @@ export class Promises {
   build(turn) {
     const { promises, reply } = turn;
     if (!promises.length)
-      return h("p", { class: "pg-none" }, reply ? "This reply promises nothing." : "Promises are found in a reply.");
+      return h("p", { class: "pg-none" }, reply ? gettext("No promises in this reply.") : gettext("Promises appear once the agent replies."));
     const numbers = numbersOf(placeReply(turn, reading));
     return h(
       "ul",
@@ -33,7 +34,7 @@ export class Promises {
     const held = holder(promise);
     const tool = promise.tool
       ? h("a", { href: `${this.links.tools}/${encodeURIComponent(promise.tool)}` }, h("code", {}, promise.tool))
-      : h("span", {}, "No tool serves it");
+      : h("span", {}, gettext("No tool for this"));
     return h(
       "li",
       { "data-promise": promise.state, "data-w": number },
@@ -47,10 +48,10 @@ export class Promises {
           { class: "mg-flow ts t3" },
           tool,
           promise.effect &&
-            h("button", { type: "button", class: "pg-turn", onclick: this.showEffects }, "What was done"),
+            h("button", { type: "button", class: "pg-turn", onclick: this.showEffects }, gettext("What was done")),
           held && owned(promise, held, this.links),
           EVIDENCE[promise.evidence] && h("span", {}, EVIDENCE[promise.evidence]),
-          h("span", { title: `Due ${format.moment(promise.due_at)}` }, time(promise)),
+          h("span", { title: fill(gettext("Due %(time)s"), { time: format.moment(promise.due_at) }) }, time(promise)),
           promise.reason && h("span", { class: "t2" }, promise.reason),
         ),
       ),
@@ -66,7 +67,7 @@ function owned(promise, held, links) {
 }
 
 function time({ state: standing, created_at: made, due_at: due, closed_at: closed }) {
-  if (standing === "open" || !closed) return `due ${format.ago(due)}`;
-  if (standing === "kept") return `in ${format.duration(format.between(made, closed))}`;
+  if (standing === "open" || !closed) return fill(gettext("due %(time)s"), { time: format.ago(due) });
+  if (standing === "kept") return fill(gettext("in %(time)s"), { time: format.duration(format.between(made, closed)) });
   return format.ago(closed);
 }

@@ -1,5 +1,6 @@
 // The exchange of a turn, with quoted evidence marked in place.
 import { h, icon, linked, refill, state } from "./dom.js";
+import { gettext } from "./i18n.js";
 import { isPromise, mark, marked, place, placeReply } from "./marks.js";
 import { holder, promiseState } from "./promise_state.js";
 import { isReplying, reading, replyText } from "./turn.js";
@@ -25,7 +26,7 @@ export class Reading {
 }
 
 function customer(asked, observed) {
-  if (!asked) return h("p", { class: "t3 ts" }, "Started by the agent, without a message of the customer.");
+  if (!asked) return h("p", { class: "t3 ts" }, gettext("Started by the agent, without a message from the customer."));
   const spans = place(asked.content, observed);
   const found = new Set(spans.flatMap((span) => span.rows));
   const words = marked(asked.content, spans, (span, text, after) => [
@@ -44,7 +45,7 @@ function customer(asked, observed) {
       h(
         "p",
         { class: "mg-flow ts" },
-        state("act", "eye", "Noticed"),
+        state("act", "eye", gettext("Noticed")),
         others.map((row) => h("span", { class: "mg-tag", title: row.quote }, `${row.field}: ${row.value}`)),
       ),
   ];
@@ -62,24 +63,24 @@ function answer(turn, draft) {
       "p",
       { class: "mg-reading t3 pg-expected" },
       h("span", { class: "mg-live", "data-s": "act" }),
-      "Waiting for the first token",
+      gettext("Waiting for the first token"),
     );
-  return h("p", { class: "mg-reading t3" }, "No reply was sent.");
+  return h("p", { class: "mg-reading t3" }, gettext("No reply was sent."));
 }
 
 function withdrawn(turn) {
   return [
     turn.partial
       ? h("p", { class: "mg-reading pg-withdrawn", dir: "auto" }, h("s", {}, turn.partial))
-      : h("p", { class: "mg-reading t3" }, "Nothing was written yet."),
-    h("p", { class: "ts t3" }, "Withdrawn before it was complete: a newer message came. The customer doesn’t see it."),
+      : h("p", { class: "mg-reading t3" }, gettext("Nothing written yet.")),
+    h("p", { class: "ts t3" }, gettext("Discarded before it was complete, because a newer message arrived. The customer doesn’t see it.")),
   ];
 }
 
 function apology({ reply }) {
   return [
     h("p", { class: "mg-reading t2", dir: "auto" }, reply.content),
-    h("p", { class: "ts t3" }, "No reply could be written. The customer was told so with these words."),
+    h("p", { class: "ts t3" }, gettext("No reply could be written. The customer got this message instead.")),
   ];
 }
 

@@ -2,6 +2,7 @@
 import { now } from "./clock.js";
 import { h, icon, s } from "./dom.js";
 import * as format from "./format.js";
+import { fill, gettext } from "./i18n.js";
 import { layOut } from "./lanes.js";
 import { isRunning } from "./turn.js";
 
@@ -47,7 +48,7 @@ export class Score {
     this.width = this.laneWidth();
     const list = h(
       "ol",
-      { class: "mg-score", "aria-label": `Timeline of turn ${turn.seq}, ${format.duration(score.end)}` },
+      { class: "mg-score", "aria-label": fill(gettext("Timeline of turn %(turn)s, %(time)s"), { turn: turn.seq, time: format.duration(score.end) }) },
       this.axis(score),
       score.lanes.map((lane, index) => this.lane(score, lane, index)),
     );
@@ -154,7 +155,7 @@ export class Score {
     if (lane.isLater)
       return label({
         x: 0,
-        strong: `${format.duration(lane.start)} later`,
+        strong: fill(gettext("%(time)s later"), { time: format.duration(lane.start) }),
         detail: [lane.strong, lane.detail].filter(Boolean).join(", "),
       });
     const start = (Math.max(0, lane.bars[0]?.from ?? lane.start) / score.axis) * this.width;
@@ -201,12 +202,12 @@ const shorten = (detail) => (detail.length > 34 ? `${detail.slice(0, 33).trimEnd
 
 /** Axis labels in a common unit. */
 function axisLabel(tick, axis) {
-  if (axis < 1_000) return `${Math.round(tick)} ms`;
-  if (axis > 180_000) return `${tick / 60_000} min`;
-  return `${+(tick / 1000).toFixed(1)} s`;
+  if (axis < 1_000) return fill(gettext("%(number)s ms"), { number: Math.round(tick) });
+  if (axis > 180_000) return fill(gettext("%(number)s min"), { number: format.count(tick / 60_000) });
+  return fill(gettext("%(number)s s"), { number: format.count(+(tick / 1000).toFixed(1)) });
 }
 
 function spoken(lane) {
-  const span = `${format.duration(lane.start)} to ${format.duration(lane.end)}`;
+  const span = fill(gettext("%(start)s to %(end)s"), { start: format.duration(lane.start), end: format.duration(lane.end) });
   return [lane.title, span, lane.detail].filter(Boolean).join(", ");
 }

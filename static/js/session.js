@@ -71,9 +71,10 @@ export class Session {
     turns.toReversed().forEach((turn) => this.refresh(turn.id));
   }
 
-  async begin({ channel, persona }) {
+  async begin({ channel, persona, isDraft }) {
     const visit = this.visit;
-    const conversation = await this.api.post("/conversations", { channel, persona, metadata: { playground: true } });
+    const metadata = isDraft ? { playground: true, draft: true } : { playground: true };
+    const conversation = await this.api.post("/conversations", { channel, persona, metadata });
     if (visit !== this.visit) return;
     this.store.conversation = conversation;
     this.store.touch();
@@ -115,6 +116,8 @@ export class Session {
         if (visit !== this.visit) return;
         const message = await this.post(item);
         if (visit !== this.visit) return;
+        // Words that are said in a call come back with its transcript.
+        if (!message) return;
         this.discard(item);
         store.putMessage(message);
         this.refresh(message.turn);
@@ -127,6 +130,7 @@ export class Session {
   }
 
   async post(item) {
+    if (this.phone?.has(this.id)) return void (await this.phone.say(item));
     const sentAt = Date.now();
     const { message } = await this.api.post(
       `/conversations/${this.id}/messages`,

@@ -12,8 +12,10 @@
 
   function apply() {
     root.dataset.bsTheme = chosen ?? (system.matches ? "dark" : "light");
-    for (const name of document.querySelectorAll("[data-theme-name]"))
-      name.textContent = root.dataset.bsTheme === "dark" ? "Light theme" : "Dark theme";
+    for (const name of document.querySelectorAll("[data-theme-name]")) {
+      name.dataset.dark ??= name.textContent;
+      name.textContent = root.dataset.bsTheme === "dark" ? name.dataset.light : name.dataset.dark;
+    }
     // The icon of the theme that the button switches to.
     for (const sign of document.querySelectorAll("[data-theme-toggle] use"))
       sign.setAttribute("href", sign.getAttribute("href").replace(/#(moon|sun)$/, root.dataset.bsTheme === "dark" ? "#sun" : "#moon"));

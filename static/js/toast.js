@@ -1,4 +1,5 @@
 import { h, icon } from "./dom.js";
+import { gettext } from "./i18n.js";
 
 const SHOWN_MS = 5_000;
 // Time to read an error, and to decide about an undo.
@@ -19,7 +20,7 @@ export function toaster(region) {
   const toast = (text, { undo = null } = {}) =>
     show(h("div", { class: "sh-toast" }, icon("check"), text, undo), undo ? LONG_MS : SHOWN_MS);
   toast.error = (text) => {
-    const close = h("button", { type: "button", "aria-label": "Dismiss", onclick: () => failed.remove() }, icon("x"));
+    const close = h("button", { type: "button", "aria-label": gettext("Dismiss"), onclick: () => failed.remove() }, icon("x"));
     const failed = h("div", { class: "sh-toast", role: "alert", "data-s": "bad" }, icon("alert-circle"), h("span", {}, text), close);
     show(failed, LONG_MS);
   };

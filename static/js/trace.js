@@ -1,6 +1,7 @@
 // The nine steps of AnalyzeConversation for a reply, with their data.
 import { h } from "./dom.js";
-import { plural } from "./format.js";
+import { numbered } from "./format.js";
+import { fill, gettext, ngettext } from "./i18n.js";
 
 /** The data of an analysis step; null if it wasn't reached. */
 export const heldIn = (analysis, number) => analysis?.find((step) => step.number === number)?.held ?? null;
@@ -10,7 +11,7 @@ export function trace({ analysis }) {
   return h(
     "details",
     { class: "vd-trace" },
-    h("summary", { class: "ts t3" }, `How it was read, ${plural(analysis.length, "step")}`),
+    h("summary", { class: "ts t3" }, numbered(ngettext("How it was read, %(number)s step", "How it was read, %(number)s steps", analysis.length), analysis.length)),
     h("ol", { class: "mg-steps" }, analysis.map(step)),
   );
 }
@@ -28,25 +29,33 @@ const step = ({ number, name, group, held }) =>
     ),
   );
 
+const named = (count) => numbered(ngettext("%(number)s tool mentioned", "%(number)s tools mentioned", count), count);
+
 /** A step's summary. */
 function gist(number, held) {
   const read = () =>
-    held.asked ? `${plural(held.verdicts?.length ?? 0, "tool")} named by the words` : "no tool of this kind, no call";
+    held.asked ? named(held.verdicts?.length ?? 0) : gettext("no tool of this kind, no call");
   return {
     1: () => {
       const tools = Object.values(held.tools ?? {});
-      return `${plural(tools.length, "tool")}, ${tools.filter((tool) => !tool.why_not).length} offered on ${held.evaluated_as}`;
+      const offered = tools.filter((tool) => !tool.why_not).length;
+      const all = ngettext(
+        "%(number)s tool, %(offered)s offered on %(channel)s",
+        gettext("%(number)s tools, %(offered)s offered on %(channel)s"),
+        tools.length,
+      );
+      return fill(all, { number: tools.length, offered, channel: held.evaluated_as });
     },
-    2: () => `${held.without_history.length} read the answer, ${held.with_history.length} the conversation`,
+    2: () => fill(gettext("%(alone)s read the reply, %(whole)s the conversation"), { alone: held.without_history.length, whole: held.with_history.length }),
     3: read,
     4: read,
-    5: () => (Object.keys(held.contested).length ? `competing: ${Object.keys(held.contested).join(", ")}` : "none"),
+    5: () => (Object.keys(held.contested).length ? fill(gettext("competing: %(tags)s"), { tags: Object.keys(held.contested).join(", ") }) : gettext("none")),
     6: () =>
       Object.entries(held.winners)
-        .map(([tag, winner]) => `${tag}: ${winner ?? "undecided"}`)
-        .join(", ") || "nothing to decide",
-    7: () => held.effects.map(({ tool }) => tool).join(", ") || "nothing to execute",
-    8: () => (held.seconds ? `in ${held.seconds} s` : "off"),
-    9: () => (held.waiting ? "waiting" : held.tools_called ? "tools called" : "no tools called"),
+        .map(([tag, winner]) => `${tag}: ${winner ?? gettext("undecided")}`)
+        .join(", ") || gettext("nothing to decide"),
+    7: () => held.effects.map(({ tool }) => tool).join(", ") || gettext("nothing to execute"),
+    8: () => (held.seconds ? fill(gettext("in %(seconds)s s"), { seconds: held.seconds }) : gettext("off")),
+    9: () => (held.waiting ? gettext("waiting") : held.tools_called ? gettext("tools called") : gettext("no tools called")),
   }[number]?.();
 }

@@ -1,6 +1,7 @@
 // Helpers for turns.
 import { now } from "./clock.js";
 import { seconds, words } from "./format.js";
+import { fill, gettext } from "./i18n.js";
 
 const OPEN_JOB = new Set(["queued", "running"]);
 const LATER_MS = 60_000;
@@ -49,24 +50,24 @@ export const observedWords = (turn) =>
 const RULES = {
   in_progress: {
     rule: 1,
-    gloss: "already under way",
-    says: "Something that is already under way is not started again.",
+    gloss: gettext("already under way"),
+    says: gettext("What is already under way isn’t started again."),
   },
-  completed: { rule: 2, gloss: "said as done", says: "Something said as done is not done again." },
+  completed: { rule: 2, gloss: gettext("said as done"), says: gettext("What the agent says is done isn’t done again.") },
   future_step: {
     rule: 3,
-    gloss: "a later step",
-    says: "A later step of a sequence. It becomes due when the agent gets there.",
+    gloss: gettext("a later step"),
+    says: gettext("A later step of a sequence. It becomes due when the agent gets there."),
   },
-  offer: { rule: 4, gloss: "an offer", says: "An offer or a question is not a promise yet." },
-  subject: { rule: 5, gloss: "someone else does it", says: "The agent is not the one who acts in this sentence." },
-  negation: { gloss: "said not to", says: "The agent says that it will not do it." },
-  quotation: { gloss: "quoted", says: "The agent repeats someone’s words." },
-  condition: { gloss: "a condition is not met", says: "Not every condition of the tool is met." },
-  no_words: { gloss: "no words for it in this reply" },
-  relayed: { gloss: "a tool’s words", says: "A tool told these words. Passing them on is no promise of the agent." },
-  lost_rerank: { gloss: "outranked" },
-  held: { gloss: "a repeat", says: "The same was already done for this customer." },
+  offer: { rule: 4, gloss: gettext("an offer"), says: gettext("An offer or a question isn’t a promise yet.") },
+  subject: { rule: 5, gloss: gettext("someone else does it"), says: gettext("The agent isn’t the one who acts in this sentence.") },
+  negation: { gloss: gettext("said it won’t"), says: gettext("The agent says it won’t do it.") },
+  quotation: { gloss: gettext("quoted"), says: gettext("The agent repeats someone’s words.") },
+  condition: { gloss: gettext("a condition isn’t met"), says: gettext("Not all conditions of the tool are met.") },
+  no_words: { gloss: gettext("not mentioned in this reply") },
+  relayed: { gloss: gettext("a tool’s words"), says: gettext("These words come from a tool. Passing them on isn’t a promise.") },
+  lost_rerank: { gloss: gettext("outranked") },
+  held: { gloss: gettext("a repeat"), says: gettext("The same was already done for this customer.") },
 };
 
 // Decisions that don't follow from the reply's text: of the check of quotes, the ranking and the ledger.
@@ -77,27 +78,50 @@ const NO_PROMISE = new Set(["quotation", "relayed", "negation", "subject"]);
 
 /** Possible outcomes of a tool: "fired", or the rule that blocks it. */
 export const OUTCOMES = [
-  ["fired", "Fires"],
+  ["fired", gettext("Fires")],
   ...Object.entries(RULES)
     .filter(([name]) => !NOT_READ.has(name))
-    .map(([name, { gloss }]) => [name, `Held back: ${gloss}`]),
+    .map(([name, { gloss }]) => [name, fill(gettext("Held back: %(why)s"), { why: gloss })]),
 ];
 
-/** A verdict's tone, icon and word, with its rule's gloss and sentence. */
+const LOOKS = {
+  fired: { kind: "fired", icon: "bolt", word: gettext("Fired") },
+  held: { kind: "held", icon: "hand-stop", word: gettext("Held back") },
+  outranked: { kind: "outranked", icon: "arrows-split-2", word: gettext("Outranked") },
+  no_words: { kind: "no_words", icon: "circle-minus", word: gettext("Not mentioned") },
+  not_fired: { kind: "not_fired", icon: "circle-dotted", word: gettext("Not fired") },
+};
+
+/** A verdict's kind, tone, icon and word, with its rule's gloss and sentence. */
 export function reading(verdict) {
   const known = RULES[verdict.rule];
-  if (verdict.fired) return { tone: "ok", icon: "bolt", word: "Fired", gloss: null };
-  if (verdict.rule === "no_words") return { tone: "mute", icon: "circle-minus", word: "No words", ...known };
-  if (verdict.rule === "lost_rerank") return { tone: "mute", icon: "arrows-split-2", word: "Outranked", ...known };
-  if (NO_PROMISE.has(verdict.rule)) return { tone: "mute", icon: "hand-stop", word: "Held back", ...known };
-  if (known) return { tone: "warn", icon: "hand-stop", word: "Held back", ...known };
+  if (verdict.fired) return { ...LOOKS.fired, tone: "ok", gloss: null };
+  if (verdict.rule === "no_words") return { ...LOOKS.no_words, tone: "mute", ...known };
+  if (verdict.rule === "lost_rerank") return { ...LOOKS.outranked, tone: "mute", ...known };
+  if (NO_PROMISE.has(verdict.rule)) return { ...LOOKS.held, tone: "mute", ...known };
+  if (known) return { ...LOOKS.held, tone: "warn", ...known };
   // A rule of a newer server.
-  if (verdict.rule) return { tone: "warn", icon: "hand-stop", word: "Held back", gloss: words(verdict.rule) };
-  return { tone: "mute", icon: "circle-dotted", word: "Not fired", gloss: null };
+  if (verdict.rule) return { ...LOOKS.held, tone: "warn", gloss: words(verdict.rule) };
+  return { ...LOOKS.not_fired, tone: "mute", gloss: null };
 }
 
 /** The current wait: {reason, until}. */
 export function waitingFor({ reason, until }) {
-  const what = reason ? `what ${reason} brings` : "a result";
-  return `The agent waits for ${what}${until ? `, until ${seconds(until)} at the latest` : ""}`;
+  const waits = reason
+    ? fill(gettext("The agent is waiting for the result of %(tool)s."), { tool: reason })
+    : gettext("The agent is waiting for a result.");
+  return until ? `${waits} ${fill(gettext("Until %(time)s at the latest."), { time: seconds(until) })}` : waits;
 }
+
+const EFFECT_STATES = {
+  planned: gettext("planned"),
+  sending: gettext("sending"),
+  done: gettext("done"),
+  failed: gettext("failed"),
+  unknown: gettext("unknown"),
+  held: gettext("held back"),
+  cancelled: gettext("canceled"),
+};
+
+/** The word for an effect's state, inside a sentence. */
+export const stateWord = (state) => EFFECT_STATES[state] ?? words(state);

@@ -1,14 +1,15 @@
 // Verdicts: why each tool fired or didn't.
 import { h, icon, refill, state } from "./dom.js";
-import { plural } from "./format.js";
+import { numbered } from "./format.js";
+import { fill, gettext, ngettext } from "./i18n.js";
 import { expectedOf, keepButton } from "./keeping.js";
 import { numbersOf, placeReply } from "./marks.js";
-import { OUTCOMES, reading, replyText } from "./turn.js";
+import { OUTCOMES, reading, replyText, stateWord } from "./turn.js";
 import { heldIn, trace } from "./trace.js";
 
 // Verdicts whose text leaves nothing to correct.
 const UNCORRECTED = new Set(["lost_rerank", "no_words", "relayed"]);
-const ORDER = { Fired: 0, "Held back": 1, Outranked: 2, "No words": 3, "Not fired": 4 };
+const ORDER = { fired: 0, held: 1, outranked: 2, no_words: 3, not_fired: 4 };
 
 export class Verdicts {
   constructor(element, { api, toast, canOperate, links, showEffects }) {
@@ -66,8 +67,9 @@ export class Verdicts {
         .slice(-100)
         .map(({ role, content: said }) => ({ role: roles[role], content: said })),
       expected: expectedOf(turn.verdicts, this.corrections.get(turn.id)),
+      turn: turn.id,
     });
-    return keepButton({ api: this.api, toast: this.toast, content, label: "Keep as a regression case" });
+    return keepButton({ api: this.api, toast: this.toast, content, label: gettext("Keep as a regression case") });
   }
 
   /** Tools that couldn't fire in this conversation. */
@@ -78,8 +80,8 @@ export class Verdicts {
     const summary = h(
       "summary",
       {},
-      state("mute", "lock", "Not offered"),
-      h("span", { class: "t2" }, `${plural(closed.length, "tool")}, off or not on this channel`),
+      state("mute", "lock", gettext("Not offered")),
+      h("span", { class: "t2" }, numbered(ngettext("%(number)s tool, off or not on this channel", "%(number)s tools, off or not on this channel", closed.length), closed.length)),
       h("span", { class: "mg-n" }),
     );
     return this.details(
@@ -126,20 +128,20 @@ export class Verdicts {
     const conditions = Object.entries(verdict.conditions ?? {});
     const effects = turn.effects.filter((effect) => effect.tool === verdict.tool);
     return [
-      says && [rule ? `Rule ${rule}` : "Why", says],
+      says && [rule ? fill(gettext("Rule %(number)s"), { number: rule }) : gettext("Why"), says],
       verdict.rule === "no_words"
-        ? ["Model’s quote", verdict.quote ? `“${verdict.quote}”` : "None."]
-        : verdict.reason && ["Reason", verdict.reason],
+        ? [gettext("Model’s quote"), verdict.quote ? `“${verdict.quote}”` : gettext("None.")]
+        : verdict.reason && [gettext("Reason"), verdict.reason],
       conditions.length > 0 && [
-        "Conditions",
+        gettext("Conditions"),
         h(
           "span",
           { class: "mg-flow" },
           conditions.map(([name, met]) => state(met ? "ok" : "bad", met ? "check" : "x", name)),
         ),
       ],
-      this.canOperate && !UNCORRECTED.has(verdict.rule) && ["Should be", this.correction(turn, verdict)],
-      verdict.fired && ["Then", effects.length ? this.effectLink(effects) : "Sent as a system event."],
+      this.canOperate && !UNCORRECTED.has(verdict.rule) && [gettext("Should be"), this.correction(turn, verdict)],
+      verdict.fired && [gettext("Then"), effects.length ? this.effectLink(effects) : gettext("Sent as a system event.")],
     ].filter(Boolean);
   }
 
@@ -153,17 +155,17 @@ export class Verdicts {
     };
     return h(
       "select",
-      { class: "form-select vd-should", "aria-label": `What ${verdict.tool} should be`, onchange: change },
+      { class: "form-select vd-should", "aria-label": fill(gettext("What %(tool)s should be"), { tool: verdict.tool }), onchange: change },
       OUTCOMES.map(([value, words]) => h("option", { value, selected: value === standing }, words)),
     );
   }
 
   effectLink(effects) {
-    const states = [...new Set(effects.map((effect) => effect.state))].join(", ");
+    const states = [...new Set(effects.map((effect) => stateWord(effect.state)))].join(", ");
     return h(
       "button",
       { type: "button", class: "pg-turn", onclick: this.showEffects },
-      `${plural(effects.length, "effect")}, ${states}`,
+      `${numbered(ngettext("%(number)s effect", "%(number)s effects", effects.length), effects.length)}, ${states}`,
     );
   }
 
@@ -177,11 +179,11 @@ export class Verdicts {
     const summary = h(
       "summary",
       {},
-      state("mute", "circle-dotted", "Not mentioned"),
-      h("span", { class: "t2" }, `${plural(verdicts.length, "tool")}, no words in this reply`),
+      state("mute", "circle-dotted", gettext("Not mentioned")),
+      h("span", { class: "t2" }, numbered(ngettext("%(number)s tool not mentioned in this reply", "%(number)s tools not mentioned in this reply", verdicts.length), verdicts.length)),
       h("span", { class: "mg-n" }),
     );
-    const why = ({ tool, reason }) => [tool, reason || "No words of this reply speak of it."];
+    const why = ({ tool, reason }) => [tool, reason || gettext("This reply doesn’t mention it.")];
     return this.details(`${turn.id}:silent`, false, {}, summary, list(verdicts.map(why)));
   }
 
@@ -203,18 +205,18 @@ const list = (rows) =>
     rows.flatMap(([tool, why]) => [h("dt", {}, h("code", {}, tool)), h("dd", {}, why)]),
   );
 
-const rank = (verdict, numbers) => ORDER[reading(verdict).word] * 100 + (numbers.get(verdict) ?? 99);
+const rank = (verdict, numbers) => ORDER[reading(verdict).kind] * 100 + (numbers.get(verdict) ?? 99);
 
 function nothing(turn) {
-  if (turn.status === "superseded") return "A superseded reply promises nothing: no verdicts.";
-  if (turn.status === "failed") return "No reply could be written, so there are no words to read.";
+  if (turn.status === "superseded") return gettext("No verdicts: this reply was superseded.");
+  if (turn.status === "failed") return gettext("No reply could be written, so there is nothing to read.");
   const caller = turn.jobs.find((job) => job.lane === "tool_caller");
-  if (caller?.state === "done") return "No words of this reply speak of a tool.";
-  if (caller?.state === "failed") return "The tool caller failed, so there are no verdicts yet.";
+  if (caller?.state === "done") return gettext("This reply doesn’t mention any tool.");
+  if (caller?.state === "failed") return gettext("Detection failed, so there are no verdicts yet.");
   return h(
     "span",
     { class: "mg-flow" },
     icon("hourglass"),
-    "Verdicts appear here when the tool caller has read the reply.",
+    gettext("Verdicts appear here once the reply has been read."),
   );
 }

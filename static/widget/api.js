@@ -22,10 +22,14 @@ export class Api {
     return answer;
   }
 
-  async post(path, body, { once } = {}) {
+  get(path) {
+    return this.fetch(path, { headers: this.credentials(path), cache: "no-store" }).then((response) => response.json());
+  }
+
+  async post(path, body, { once, keepalive } = {}) {
     const headers = { "Content-Type": "application/json", ...this.credentials(path) };
     if (once) headers["Idempotency-Key"] = once;
-    const response = await this.fetch(path, { method: "POST", headers, body: JSON.stringify(body) });
+    const response = await this.fetch(path, { method: "POST", headers, body: JSON.stringify(body), keepalive });
     return response.json();
   }
 

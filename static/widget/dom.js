@@ -6,11 +6,13 @@ const REL = "noopener noreferrer nofollow";
 // Tabler icons (MIT), as paths in a 24 by 24 box.
 const ICONS = {
   chat: "M8 9h8M8 13h6M18 4a3 3 0 0 1 3 3v8a3 3 0 0 1 -3 3h-5l-5 3v-3h-2a3 3 0 0 1 -3 -3v-8a3 3 0 0 1 3 -3z",
+  phone: "M5 4h4l2 5l-2.5 1.5a11 11 0 0 0 5 5l1.5 -2.5l5 2v4a2 2 0 0 1 -2 2a16 16 0 0 1 -15 -15a2 2 0 0 1 2 -2",
   close: "M18 6l-12 12M6 6l12 12",
   send: "M12 5v14M18 11l-6 -6M6 11l6 -6",
   down: "M12 5v14M18 13l-6 6M6 13l6 6",
   person: "M8 7a4 4 0 1 0 8 0a4 4 0 0 0 -8 0M6 21v-2a4 4 0 0 1 4 -4h4a4 4 0 0 1 4 4v2",
   article: "M14 3v4a1 1 0 0 0 1 1h4M17 21h-10a2 2 0 0 1 -2 -2v-14a2 2 0 0 1 2 -2h7l5 5v11a2 2 0 0 1 -2 2zM9 9h1M9 13h6M9 17h6",
+  star: "M12 17.75l-6.172 3.245l1.179 -6.873l-5 -4.867l6.9 -1l3.086 -6.253l3.086 6.253l6.9 1l-5 4.867l1.179 6.873l-6.158 -3.245",
   out: "M17 7l-10 10M8 7h9v9",
 };
 
@@ -27,8 +29,11 @@ function assemble(element, attributes, children) {
 /** Creates an HTML element. Null and false attributes are omitted; `onclick` and the like take a function. */
 export const h = (tag, attributes, ...children) => assemble(document.createElement(tag), attributes, children);
 
-export function icon(name) {
-  const path = assemble(document.createElementNS(SVG, "path"), { d: ICONS[name] }, []);
+export const icon = (name) => drawn(ICONS[name]);
+
+/** An icon from the path of its strokes. */
+export function drawn(strokes) {
+  const path = assemble(document.createElementNS(SVG, "path"), { d: strokes }, []);
   return assemble(document.createElementNS(SVG, "svg"), { class: "i", viewBox: "0 0 24 24", "aria-hidden": "true" }, [path]);
 }
 

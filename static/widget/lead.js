@@ -1,11 +1,11 @@
 // The form for contact details of a visitor who wants a person.
 import { h } from "./dom.js";
-import { randomKey } from "./talk.js";
+import { randomKey } from "./timing.js";
 import { phrase } from "./words.js";
 
 const FIELDS = [
   { name: "name", label: phrase("Name"), type: "text", autocomplete: "name", maxlength: 80, required: true },
-  { name: "email", label: phrase("Email"), type: "email", autocomplete: "email", maxlength: 254 },
+  { name: "email", label: phrase("E-mail"), type: "email", autocomplete: "email", maxlength: 254 },
   { name: "phone", label: phrase("Phone (optional)"), type: "tel", autocomplete: "tel", maxlength: 40 },
   { name: "note", label: phrase("What is it about? (optional)"), type: "text", autocomplete: "off", maxlength: 1000 },
 ];
@@ -52,7 +52,7 @@ export function leadForm(context, { escalation, onDone, onCancel }) {
 
 function firstProblem(lead, form) {
   if (!lead.name) return { words: phrase("Enter your name."), field: "name" };
-  if (!lead.email && !lead.phone) return { words: phrase("Enter an email or a phone number."), field: "email" };
-  if (!form.elements.email.checkValidity()) return { words: phrase("Enter a full email, like anna@example.com."), field: "email" };
+  if (!lead.email && !lead.phone) return { words: phrase("Enter an e-mail address or a phone number."), field: "email" };
+  if (!form.elements.email.checkValidity()) return { words: phrase("Enter a full e-mail address, like anna@example.com."), field: "email" };
   return null;
 }

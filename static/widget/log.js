@@ -2,6 +2,8 @@
 import { renderBlock } from "./blocks.js";
 import { colleagueName, noticeText } from "./colleagues.js";
 import { h, linked } from "./dom.js";
+import { renderFiles } from "./files.js";
+import { asksForRating, RatingCard } from "./rating.js";
 
 const NEAR_PX = 80;
 
@@ -43,6 +45,7 @@ export class Log {
     }
     for (const draft of talk.drafts.values()) rows.push(this.writing(draft, replied));
     if (talk.waiting && !talk.drafts.size) rows.push(this.working());
+    if (asksForRating(talk, this.context.agent)) rows.push(this.rating(talk, messages.at(-1)));
     return [...rows, ...talk.outbox.map((item) => this.pending(item, talk))];
   }
 
@@ -86,7 +89,10 @@ export class Log {
     return {
       key: isReply ? `reply:${message.turn}` : message.id,
       build,
-      update: (element) => this.fill(element, { text: message.content, blocks: message.blocks ?? [] }),
+      update: (element) => {
+        this.fill(element, { text: message.content, blocks: message.blocks ?? [] });
+        if (!element.querySelector(".files")) element.append(renderFiles(message.attachments) ?? "");
+      },
     };
   }
 
@@ -98,6 +104,12 @@ export class Log {
 
   working() {
     return { key: "working", build: () => bubble(), update: (element) => this.fill(element, { text: "", blocks: [], note: this.context.say("Working on it") }) };
+  }
+
+  /** One card for each end of the conversation. */
+  rating({ rating }, { seq }) {
+    const known = rating && rating.message >= seq ? rating : null;
+    return { key: `rating:${seq}`, build: () => new RatingCard(this.context, known).element };
   }
 
   fill(element, { text, blocks, note = "" }) {

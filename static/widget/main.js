@@ -1,5 +1,6 @@
 // The widget's entry point: <script async src="{base}/widget.js" data-key="{public key}" data-shopper="{JWT}"></script>
 import { Api, Refusal } from "./api.js";
+import { openCallWith } from "./calling.js";
 import { Memory } from "./memory.js";
 import { makeHost, Panel } from "./panel.js";
 import { Talk } from "./talk.js";
@@ -56,6 +57,8 @@ class Widget {
     return {
       write: (text) => this.talk.say(text),
       askForPerson: (request, once) => this.askForPerson(request, once),
+      call: (place) => openCallWith(this.api, { ...place, base: this.base, name: this.panel.agent.name }),
+      rate: (score, comment) => this.talk.rate(score, comment),
       known: (name) => this.shopper?.[name] ?? "",
       hasAsked: (escalation) => this.memory.get("asked") === escalation,
       opened: () => (this.memory.set({ open: true }), this.render()),

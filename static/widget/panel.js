@@ -33,6 +33,7 @@ export class Panel {
       write: (text) => actions.write(text),
       askForPerson: actions.askForPerson,
       hasAsked: actions.hasAsked,
+      rate: actions.rate,
       known: actions.known,
       onScroll: (atEnd) => (this.latest.hidden = atEnd),
     };
@@ -73,6 +74,7 @@ export class Panel {
         { class: "top" },
         h("span", { class: "av", "aria-hidden": "true" }, initials(name)),
         h("div", {}, h("b", {}, h("bdi", {}, business || name)), this.status),
+        this.agent.calls && (this.phone = h("button", { type: "button", "aria-label": this.say("Call %(name)s"), onclick: () => this.call() }, icon("phone"))),
         h("button", { type: "button", "aria-label": this.say("Close chat"), onclick: () => this.close() }, icon("close")),
       ),
       this.log.element,
@@ -120,6 +122,24 @@ export class Panel {
     this.long.textContent = over > 0 ? this.say("Too long: %(count)s of %(most)s characters. Remove %(over)s to send.", numbers) : "";
     this.input.setAttribute("aria-invalid", String(over > 0));
     return over > 0;
+  }
+
+  /** Covers the chat with a call, until it is put away. */
+  async call() {
+    if (this.shell.classList.contains("calling")) return;
+    this.shell.classList.add("calling");
+    try {
+      await this.actions.call({ into: this.shell, language: this.language, onClose: () => this.called() });
+    } catch {
+      this.called();
+      this.bar.textContent = this.say("The call couldn’t be connected. Try again in a moment, or write to us.");
+      this.bar.hidden = false;
+    }
+  }
+
+  called() {
+    this.shell.classList.remove("calling");
+    this.phone.focus();
   }
 
   open({ focus = true } = {}) {

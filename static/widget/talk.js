@@ -1,13 +1,10 @@
 // One visitor's conversation: messages, streamed drafts, and the outbox.
 import { Refusal } from "./api.js";
+import { pause, randomKey } from "./timing.js";
 
 const FIRST_DELAY_MS = 500;
 const LAST_DELAY_MS = 15_000;
 const OVER = new Set(["done", "failed", "superseded"]);
-
-export const randomKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
-
-const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export class Talk {
   constructor({ api, memory, onChange, onSession }) {
@@ -18,6 +15,8 @@ export class Talk {
     this.over = new Set();
     this.outbox = [];
     this.waiting = false;
+    this.isOver = false;
+    this.rating = null;
     this.lost = false;
     this.delay = FIRST_DELAY_MS;
     addEventListener("online", () => this.resume());
@@ -40,7 +39,7 @@ export class Talk {
   /** Switches to the conversation that a session returned. */
   take(conversation) {
     if (this.conversation !== conversation) {
-      Object.assign(this, { conversation, lastId: null, waiting: false });
+      Object.assign(this, { conversation, lastId: null, waiting: false, isOver: false, rating: null });
       this.messages.clear();
       this.drafts.clear();
       this.stop();
@@ -123,10 +122,10 @@ export class Talk {
     this.changed();
   }
 
-  on_reset({ messages, waiting, writing }) {
+  on_reset({ messages, waiting, writing, over, rating }) {
     this.messages = new Map(messages.map((message) => [message.id, message]));
     this.drafts.clear();
-    this.waiting = waiting;
+    Object.assign(this, { waiting, isOver: over, rating });
     if (writing) this.resumeDraft(writing);
     messages.forEach((message) => message.role === "user" && this.arrived(message));
   }
@@ -139,8 +138,9 @@ export class Talk {
 
   on_message(message) {
     this.messages.set(message.id, message);
-    if (message.role === "user") this.arrived(message);
-    else this.end(message.turn);
+    if (message.role !== "user") return this.end(message.turn);
+    this.isOver = false;
+    this.arrived(message);
   }
 
   /** A token may arrive after its turn has ended. */
@@ -175,6 +175,10 @@ export class Talk {
   end(turn) {
     this.drafts.delete(turn);
     this.over.add(turn);
+  }
+
+  on_over({ over }) {
+    this.isOver = over;
   }
 
   on_waiting({ waiting }) {
@@ -223,6 +227,7 @@ export class Talk {
     this.outbox = this.outbox.filter((other) => other !== item);
     if (conversation !== this.conversation) this.take(conversation);
     this.messages.set(message.id, message);
+    this.isOver = false;
     const isAnswered = this.ordered().some((other) => other.turn === turn?.turn && other.role === "agent");
     // The stream may already have reported the end of the turn that this response began.
     if (turn && !isAnswered && !this.over.has(turn.turn)) this.on_turn(turn);
@@ -232,6 +237,18 @@ export class Talk {
   arrived({ content }) {
     const at = this.outbox.findIndex((item) => item.content === content && item.state === "sending");
     if (at >= 0) this.outbox.splice(at, 1);
+  }
+
+  /** Stores the rating, and returns it. A repeated request changes nothing. */
+  async rate(score, comment) {
+    const post = () => this.api.post("rating", { score, comment });
+    const answer = await post().catch(async (error) => {
+      if (error.status !== 401) throw error;
+      await this.renew();
+      return post();
+    });
+    this.rating = answer.rating;
+    return this.rating;
   }
 
   discard(item) {

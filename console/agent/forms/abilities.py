@@ -7,14 +7,15 @@ from typing import Any
 from console.agent.form_fields import FormFields
 from console.agent.forms.rows import RowsForm
 from console.agent.nested_form_data import Node, part_of, text_of
+from projects.common.translation import lazy
 from projects.common.verticals import VERTICALS
 
 ALL, CHOSEN = "all", "chosen"
-ACTIONS = (("transfer", "Transfer the call"), ("message", "Send a text"))
+ACTIONS = (("transfer", lazy("Transfer the call")), ("message", lazy("Send a text")))
 LEVELS = (
-    ("none", "No verification"),
-    ("basic", "Phone number or e-mail on file (automatic on calls)"),
-    ("code", "One-time code by text or e-mail"),
+    ("none", lazy("No verification")),
+    ("basic", lazy("Phone number or e-mail on file (automatic on calls)")),
+    ("code", lazy("One-time code by text or e-mail")),
 )
 rules = RowsForm("escalation_rules", ("when", "action"))
 

@@ -1,4 +1,4 @@
-"""Behavior: newer messages, claim checks, follow-ups, quality scoring."""
+"""Behavior: newer messages, claim checks, follow-ups, ratings, quality scoring."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ from typing import Any, get_args
 
 from console.agent.form_fields import FormFields
 from console.agent.nested_form_data import Node, number_or_text, part_of, text_of
+from projects.common.translation import lazy
 from projects.models.agent_config import ChannelKind, ChannelName
 
 KINDS: tuple[ChannelKind, ...] = get_args(ChannelKind)
 # Voice conversations are always scored.
 SCORED_BY_CHOICE = tuple(name for name in get_args(ChannelName) if name not in ("phone", "webcall"))
 CHANNEL_NAMES = {
-    "chat": "Chat",
+    "chat": lazy("Chat"),
     "telegram": "Telegram",
     "whatsapp": "WhatsApp",
     "sms": "SMS",
-    "portal": "Portal",
+    "portal": lazy("Portal"),
     "api": "API",
 }
-KIND_NAMES = {"text": "On text channels", "voice": "On voice channels"}
+KIND_NAMES = {"text": lazy("On text channels"), "voice": lazy("On voice channels")}
 POLICIES = (
-    ("", "Channel default"),
-    ("interrupt", "Stop and answer both together"),
-    ("queue", "Finish, then answer the newer message"),
-    ("reject", "Reject the newer message until the reply is done"),
+    ("", lazy("Channel default")),
+    ("interrupt", lazy("Stop and answer both messages together")),
+    ("queue", lazy("Finish, then answer the newer message")),
+    ("reject", lazy("Reject the newer message until the reply is done")),
 )
-NEVER_OVER = "Enter two different times, or leave both empty for no quiet hours."
+NEVER_OVER = lazy("Enter two different times, or leave both empty for no quiet hours.")
 
 
 def read(entries: Node) -> dict[str, Any]:
@@ -37,6 +38,7 @@ def read(entries: Node) -> dict[str, Any]:
         "newer_message": text_of(entries, "newer_message") or None,
         "truthful_status": "truthful_status" in entries,
         "knowledge_in_prompt": "knowledge_in_prompt" in entries,
+        "ask_for_ratings": "ask_for_ratings" in entries,
         "score_quality_on": [name for name in SCORED_BY_CHOICE if name in scored],
         "follow_up_minutes": {kind: number_or_text(text) for kind in KINDS if (text := text_of(minutes, kind))},
         "follow_up_limit": number_or_text(text_of(entries, "follow_up_limit")),
@@ -57,6 +59,7 @@ def show(document: dict[str, Any], fields: FormFields) -> dict[str, Any]:
         "policies": POLICIES,
         "truthful_status": document["truthful_status"],
         "knowledge_in_prompt": document["knowledge_in_prompt"],
+        "ask_for_ratings": document["ask_for_ratings"],
         "minutes": [
             (KIND_NAMES[kind], fields.field(f"follow_up_minutes.{kind}", _short(minutes.get(kind, ""))))
             for kind in KINDS

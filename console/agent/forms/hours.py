@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from phonenumbers import SUPPORTED_REGIONS
-
 from console.agent.form_fields import FormFields
 from console.agent.nested_form_data import Node, part_of, rows_of, text_of
-from projects.models.agent_config import Day, time_zones
+from projects.common.places import country_names, is_listed_zone, zone_groups
+from projects.common.translation import lazy
+from projects.models.agent_config import Day
 
 DAYS: tuple[Day, ...] = get_args(Day)
-NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+NAMES = (
+    lazy("Monday"),
+    lazy("Tuesday"),
+    lazy("Wednesday"),
+    lazy("Thursday"),
+    lazy("Friday"),
+    lazy("Saturday"),
+    lazy("Sunday"),
+)
 ALWAYS, AT_HOURS = "always", "hours"
-NO_HOURS = "Enter hours for at least one day, or choose “Always open”."
+NO_HOURS = lazy("Enter hours for at least one day, or choose “Always open”.")
 # Index placeholder in the <template> elements that the script clones.
 NEW = "__i__"
 
@@ -34,11 +42,15 @@ def problems(changes: dict[str, Any]) -> dict[str, str]:
 
 def show(document: dict[str, Any], fields: FormFields) -> dict[str, Any]:
     hours = document["hours"]
+    zone, region = fields.field("timezone", document["timezone"]), fields.field("region", document["region"])
     return {
-        "timezone": fields.field("timezone", document["timezone"]),
-        "region": fields.field("region", document["region"]),
-        "zones": sorted(time_zones()),
-        "regions": sorted(SUPPORTED_REGIONS),
+        "timezone": zone,
+        "region": region,
+        "zones": zone_groups(),
+        "countries": country_names().items(),
+        # An old name or a fixed offset, or an invalid one beside its error.
+        "other_zone": "" if is_listed_zone(zone.value) else zone.value,
+        "other_country": "" if region.value in country_names() else region.value,
         "open": fields.field("open", AT_HOURS if hours else ALWAYS),
         "days": [_day(fields, day, NAMES[at], hours.get(day, [])) for at, day in enumerate(DAYS)],
         "new_span": _span(fields, "__day__", NEW, ["", ""]),

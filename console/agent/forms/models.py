@@ -7,18 +7,19 @@ from typing import Any, get_args
 from console.agent.form_fields import FormFields
 from console.agent.nested_form_data import Node, part_of, text_of
 from projects.agents.model_choice import default_model
+from projects.common.translation import lazy
 from projects.models.agent_config import Skill
 
 SKILLS: tuple[Skill, ...] = get_args(Skill)
 NAMES: dict[Skill, tuple[str, str]] = {
-    "reply": ("Reply", "Writes replies to the customer."),
-    "thoughts": ("Thoughts", "Plans ahead between turns and writes directives."),
-    "observer": ("Observer", "Records customer details and quality."),
-    "detect": ("Tool caller", "Detects promises in replies."),
-    "arguments": ("Arguments", "Extracts tool arguments from the conversation."),
-    "summary": ("Summary", "Shortens long conversations for the prompt."),
-    "extract": ("Extraction", "Finds open todos when a conversation ends."),
-    "execute": ("Todos", "Executes approved todos."),
+    "reply": (lazy("Reply"), lazy("Writes replies to the customer.")),
+    "thoughts": (lazy("Thoughts"), lazy("Plans ahead between turns and writes directives.")),
+    "observer": (lazy("Observer"), lazy("Records customer details and quality.")),
+    "detect": (lazy("Tool caller"), lazy("Detects promises in replies.")),
+    "arguments": (lazy("Arguments"), lazy("Extracts tool arguments from the conversation.")),
+    "summary": (lazy("Summary"), lazy("Shortens long conversations for the prompt.")),
+    "extract": (lazy("Extraction"), lazy("Finds open todos when a conversation ends.")),
+    "execute": (lazy("Todos"), lazy("Executes approved todos.")),
 }
 OWN, DEFAULT = "own", "default"
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from console.agent.form_fields import FormFields
 from console.agent.nested_form_data import Node, rows_of, text_of
+from projects.common.translation import lazy
 
 # Index placeholder in the <template> element that the script clones.
 NEW = "__i__"
 Choices = Sequence[tuple[str, str]]
-SCOPES: Choices = (("customer", "Every conversation"), ("conversation", "One conversation"))
+SCOPES: Choices = (("customer", lazy("Every conversation")), ("conversation", lazy("One conversation")))
 
 
 class RowsForm:

@@ -1,4 +1,5 @@
 // Saving the settings form: shortcut, packing into one field, warning about unsaved changes.
+import { gettext } from "../i18n.js";
 import { offerKeys } from "../keys.js";
 
 const KEPT = new Set(["csrfmiddlewaretoken"]);
@@ -25,7 +26,7 @@ export function watchChanges(form) {
   addEventListener("beforeunload", (event) => {
     if (changed) event.preventDefault();
   });
-  offerKeys(["⌘ S", "Save"]);
+  offerKeys(["⌘ S", gettext("Save")]);
   document.addEventListener("keydown", (event) => {
     if (event.key.toLowerCase() !== "s" || !(event.metaKey || event.ctrlKey) || event.altKey) return;
     event.preventDefault();

@@ -1,4 +1,5 @@
 // Editable lists: add, remove, move. Fields keep their names; the server reads them in form order.
+import { fill, gettext, ngettext } from "../i18n.js";
 const PLACES = [
   ["[name]", "name"],
   ["[id]", "id"],
@@ -30,7 +31,7 @@ export class Lists {
   typed(event) {
     if (!event.target.name?.endsWith(".title")) return;
     const heading = event.target.closest("[data-item]")?.querySelector("[data-title]");
-    if (heading) heading.textContent = event.target.value || "New scenario";
+    if (heading) heading.textContent = event.target.value || gettext("New scenario");
   }
 
   add(button) {
@@ -84,7 +85,7 @@ export class Lists {
     });
     const count = list.closest("[data-item]")?.querySelector("[data-count]");
     if (count)
-      count.textContent = `${items.length} ${items.length === 1 ? count.dataset.count : count.dataset.countAll}`;
+      count.textContent = fill(ngettext("%(number)s step", "%(number)s steps", items.length), { number: items.length });
   }
 }
 

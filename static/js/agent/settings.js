@@ -1,10 +1,12 @@
 // The settings pages: editable lists, unsaved changes, model test.
+import { bindDialogs } from "../people/dialogs.js";
 import { packWhole, watchChanges } from "./form.js";
 import { Lists } from "./lists.js";
 import { suggestNames } from "./suggest.js";
 import { tryModels } from "./trial.js";
 
 for (const element of document.querySelectorAll("[data-script]")) element.hidden = false;
+bindDialogs();
 
 const form = document.querySelector("[data-settings]");
 if (form) {

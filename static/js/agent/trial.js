@@ -1,5 +1,6 @@
 // The model test: tries the unsaved settings without leaving the page.
 import { h, icon } from "../dom.js";
+import { gettext } from "../i18n.js";
 
 export function tryModels(form) {
   form.addEventListener("submit", (event) => {
@@ -12,7 +13,7 @@ export function tryModels(form) {
 async function tryModel(form, button) {
   const place = document.getElementById("trial");
   button.disabled = true;
-  place.replaceChildren(h("p", { class: "mg-st", "data-s": "act" }, icon("loader-2"), "Testing…"));
+  place.replaceChildren(h("p", { class: "mg-st", "data-s": "act" }, icon("loader-2"), gettext("Testing…")));
   try {
     const body = new FormData(form);
     const pairs = JSON.parse(body.get("entries") ?? "[]");
@@ -23,7 +24,7 @@ async function tryModel(form, button) {
     const { ok, sentence } = await answer.json();
     show(place, ok, sentence);
   } catch {
-    show(place, false, "No answer from the server. Try again.");
+    show(place, false, gettext("No response from the server. Try again."));
   } finally {
     button.disabled = false;
   }

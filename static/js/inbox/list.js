@@ -1,10 +1,14 @@
 // The list: moving through it, selecting rows, and keeping it current.
 import { isSame } from "./same.js";
 import { whenReleased } from "../dom.js";
-import { plural } from "../format.js";
+import { hasEnded } from "../ended.js";
+import { numbered } from "../format.js";
+import { ngettext } from "../i18n.js";
 import { Newest } from "../newest.js";
 
+// How often the list is read without hints, and with them: some reasons come with time alone.
 const EVERY_MS = 4_000;
+const SELDOM_MS = 30_000;
 const PAUSE_MS = 300;
 const SCROLLED = "mg-inbox-scroll";
 
@@ -17,10 +21,17 @@ export class List {
     /** Called when something was written to the log of the opened conversation. */
     this.onOpenedChanged = () => {};
     this.page = new Newest();
+    /** Hints of the live stream, once there are some. */
+    this.hints = { isLive: false };
+    this.readAt = performance.now();
     part.addEventListener("change", ({ target }) => target.matches("[data-pick]") && this.pick(target.value, target.checked));
     this.keepPlace();
     document.addEventListener("visibilitychange", () => document.hidden || this.refresh());
-    setInterval(() => document.hidden || this.refresh(), EVERY_MS);
+    setInterval(() => this.isDue && this.refresh(), EVERY_MS);
+  }
+
+  get isDue() {
+    return !document.hidden && (!this.hints.isLive || performance.now() - this.readAt >= SELDOM_MS);
   }
 
   get rows() {
@@ -59,7 +70,7 @@ export class List {
     if (!this.bulk) return;
     this.bulk.hidden = this.picked.size === 0;
     this.part.parentElement.classList.toggle("picking", !this.bulk.hidden);
-    this.bulk.querySelector("[data-count]").textContent = `${plural(this.picked.size, "conversation")} selected`;
+    this.bulk.querySelector("[data-count]").textContent = numbered(ngettext("%(number)s conversation selected", "%(number)s conversations selected", this.picked.size), this.picked.size);
   }
 
   /** Debounced, because one message causes several events. */
@@ -69,6 +80,7 @@ export class List {
   }
 
   async refresh() {
+    this.readAt = performance.now();
     const text = await this.page.of(this.read());
     if (text === null) return;
     const fresh = new DOMParser().parseFromString(`<div>${text}</div>`, "text/html").body.firstElementChild;
@@ -81,10 +93,7 @@ export class List {
     if (url.searchParams.has("q")) return null;
     url.searchParams.set("part", "list");
     const response = await fetch(url, { credentials: "same-origin" });
-    // A redirect means that the session has ended.
-    const stale = document.getElementById("stale");
-    if (stale && response.redirected) stale.hidden = false;
-    return response.ok && !response.redirected ? response.text() : null;
+    return response.ok && !hasEnded(response) ? response.text() : null;
   }
 
   swap(fresh) {
@@ -107,7 +116,9 @@ export class List {
     const link = document.querySelector(".mg-nav a[data-page=inbox]");
     const badge = link?.querySelector(".mg-n");
     if (badge?.firstChild) badge.firstChild.data = number;
-    if (badge) badge.hidden = number === "0";
+    if (!badge) return;
+    badge.title = badge.title.replace(/\d[\d.,]*\+?/, number);
+    badge.hidden = number === "0";
   }
 
   /** The scroll position survives opening a row. */

@@ -1,7 +1,13 @@
 // Assign, tag, snooze and close: for the selected rows through the API, else for the opened conversation by its forms.
-import { plural } from "../format.js";
+import { numbered } from "../format.js";
+import { fill, gettext, ngettext } from "../i18n.js";
 
-const DONE = { assign: "assigned", tag: "tagged", snooze: "snoozed", close: "closed" };
+const DONE = {
+  assign: (number) => ngettext("%(number)s conversation assigned.", "%(number)s conversations assigned.", number),
+  tag: (number) => ngettext("%(number)s conversation tagged.", "%(number)s conversations tagged.", number),
+  snooze: (number) => ngettext("%(number)s conversation snoozed.", "%(number)s conversations snoozed.", number),
+  close: (number) => ngettext("%(number)s conversation closed.", "%(number)s conversations closed.", number),
+};
 const at = (id) => document.getElementById(id);
 
 export class Menus {
@@ -78,10 +84,10 @@ export class Menus {
     const conversations = [...this.list.picked];
     try {
       const { changed, unchanged, refused } = await this.api.post("/conversations/bulk", { conversations, ...change });
-      const left = refused.length ? `, ${refused.length} not: ${refused[0].message}` : "";
-      const same = unchanged ? `, ${unchanged} already were` : "";
+      const left = refused.length && fill(gettext("Not changed: %(number)s. %(why)s"), { number: refused.length, why: refused[0].message });
+      const same = unchanged && fill(gettext("Unchanged: %(number)s."), { number: unchanged });
       const show = refused.length ? this.toast.error : this.toast;
-      show(`${plural(changed, "conversation")} ${DONE[change.action]}${same}${left}`);
+      show([numbered(DONE[change.action](changed), changed), same, left].filter(Boolean).join(" "));
       this.list.clear();
     } catch (error) {
       this.toast.error(error.message);

@@ -1,6 +1,9 @@
 // The operator bar: takeover, handback and messages to the customer.
 import { Composer } from "../composer.js";
+import { gettext } from "../i18n.js";
 import { offerKeys } from "../keys.js";
+import { Files } from "./files.js";
+import { Replies } from "./replies.js";
 import { Unsent } from "./unsent.js";
 
 // Polled, because tool results for the operator send no event.
@@ -8,8 +11,9 @@ const EVERY_MS = 5_000;
 
 export class Operator {
   /** `take` is the server-rendered bar; `refresh()` reloads it. */
-  constructor({ api, conversation, take, form, refused, refresh, onMessage }) {
-    Object.assign(this, { api, conversation, take, form, refused, refresh, onMessage });
+  /** `onWrite()` is called before the answer's field is focused. */
+  constructor({ api, conversation, take, form, refused, refresh, onMessage, onWrite }) {
+    Object.assign(this, { api, conversation, take, form, refused, refresh, onMessage, onWrite });
     take.addEventListener("submit", (event) => this.pressed(event));
     if (form) this.begin();
     setInterval(() => this.isMine && !document.hidden && this.refresh(), EVERY_MS);
@@ -23,16 +27,30 @@ export class Operator {
     field.value = this.unsent.content;
     this.composer.fit();
     field.addEventListener("input", () => this.unsent.type(field.value));
+    this.addTools();
     offerKeys(
-      ["T", "Take over, or claim the request of a call; write the answer", { t: () => this.takeOver() }],
-      ["H", "Hand back to the agent", { h: () => this.press("h") }],
-      ["⇧ ↵", "New line"],
+      ["T", gettext("Take over, or claim a call’s request, or write a reply"), { t: () => this.takeOver() }],
+      ["H", gettext("Hand back to the agent"), { h: () => this.press("h") }],
+      ["⇧ ↵", gettext("New line")],
     );
   }
 
+  /** Canned replies and files, in the composer. */
+  addTools() {
+    const { api, conversation, composer, form } = this;
+    const say = (words) => this.say(words);
+    const part = (id) => form.querySelector(`#${id}`);
+    this.replies = new Replies({ api, conversation, composer, tool: part("reply-tool"), say });
+    this.files = new Files({ api, conversation, form, tool: part("file-tool"), list: part("files"), say });
+    composer.isRefused = (content) => this.files.isBusy || this.replies.hasGap(content);
+    // A file without words is sent with its name, which the agent reads later.
+    composer.whenEmpty = () => this.files.names.join(", ");
+  }
+
   takeOver() {
-    if (this.isMine) this.composer.field.focus();
-    else this.press("t");
+    if (!this.isMine) return this.press("t");
+    this.onWrite();
+    this.composer.field.focus();
   }
 
   get isMine() {
@@ -43,7 +61,9 @@ export class Operator {
   fit() {
     if (!this.form || this.form.hidden === !this.isMine) return;
     this.form.hidden = !this.isMine;
-    if (this.isMine && !document.querySelector(":popover-open")) this.composer.field.focus();
+    if (!this.isMine || document.querySelector(":popover-open")) return;
+    this.onWrite();
+    this.composer.field.focus();
   }
 
   press(key) {
@@ -64,11 +84,14 @@ export class Operator {
 
   /** Retries reuse the idempotency key, because only the response to an earlier attempt may have been lost. */
   async send(content) {
-    const key = this.unsent.begin(content);
+    const attachments = this.files.ids;
+    const key = this.unsent.begin(content, attachments);
+    const body = attachments.length ? { content, attachments } : { content };
     const said = await this.attempt(() =>
-      this.api.post(`/conversations/${this.conversation}/operator-messages`, { content }, { "Idempotency-Key": key }),
+      this.api.post(`/conversations/${this.conversation}/operator-messages`, body, { "Idempotency-Key": key }),
     );
     if (!said) return this.composer.restore(content);
+    this.files.clear();
     this.unsent.done(this.composer.field.value);
     this.onMessage(said);
   }

@@ -1,8 +1,10 @@
 // The inbox: the list, the opened conversation, and the keys for both.
 import { Api } from "../api.js";
+import { gettext } from "../i18n.js";
 import { offerKeys } from "../keys.js";
 import { toaster } from "../toast.js";
 import { searchFurther } from "./further.js";
+import { Hints } from "./hints.js";
 import { List } from "./list.js";
 import { Menus } from "./menus.js";
 import { Pane } from "./pane.js";
@@ -14,23 +16,29 @@ const toast = toaster(document.getElementById("toasts"));
 const list = new List({ part: document.getElementById("list"), bulk: document.getElementById("bulk") });
 
 offerKeys(
-  ["J K", "Next, previous in the list", { j: () => list.step(1), k: () => list.step(-1) }],
-  ["↵", "Open, or send the answer"],
-  ["/", "Search", { "/": () => document.getElementById("q").select() }],
-  ["esc", "Leave the field; end the selection; close the conversation", { escape: back }],
+  ["J K", gettext("Next, previous in the list"), { j: () => list.step(1), k: () => list.step(-1) }],
+  ["↵", gettext("Open, or send the reply")],
+  ["/", gettext("Search"), { "/": () => document.getElementById("q").select() }],
+  ["esc", gettext("Leave the field, clear the selection, or close the conversation"), { escape: back }],
 );
+let pane = null;
 if (conversation) {
-  const pane = new Pane({ main, api, onNews: () => list.refreshSoon() });
+  pane = new Pane({ main, api, onNews: () => list.refreshSoon() });
   list.onOpenedChanged = () => pane.refreshSoon();
 }
+list.hints = new Hints({
+  url: api.streamUrl("/inbox/events"),
+  onChanged: () => list.refreshSoon(),
+  onTyping: (hint) => pane?.typing.heard(hint),
+});
 if (list.bulk) {
   const menus = new Menus({ api, list, me, toast, isOpen: Boolean(conversation) });
   offerKeys(
-    ["X", "Select", { x: () => list.pickFocused() }],
-    ["I", "Assign to me", { i: () => menus.assignToMe() }],
-    ["L", "Tags", { l: () => menus.open("tag") }],
-    ["Z", "Snooze", { z: () => menus.open("snooze") }],
-    ["E", "Close", { e: () => menus.close() }],
+    ["X", gettext("Select"), { x: () => list.pickFocused() }],
+    ["I", gettext("Assign to me"), { i: () => menus.assignToMe() }],
+    ["L", gettext("Tags"), { l: () => menus.open("tag") }],
+    ["Z", gettext("Snooze"), { z: () => menus.open("snooze") }],
+    ["E", gettext("Close"), { e: () => menus.close() }],
   );
 }
 searchFurther(document.getElementById("none"));

@@ -3,8 +3,9 @@
 const PREFIX = "mg-answer:";
 
 export class Unsent {
-  constructor(conversation) {
-    this.name = PREFIX + conversation;
+  /** `prefix` tells several drafts of one conversation apart. */
+  constructor(conversation, prefix = PREFIX) {
+    this.name = prefix + conversation;
     this.value = this.read();
   }
 
@@ -17,10 +18,11 @@ export class Unsent {
     this.write(content || this.value?.sent ? { ...this.value, content } : null);
   }
 
-  /** Keeps what is being sent. Returns the idempotency key, which stays the same for the same words. */
-  begin(content) {
-    const key = this.value?.sent === content ? this.value.key : crypto.randomUUID();
-    this.write({ content, sent: content, key });
+  /** Keeps what is being sent. Returns the idempotency key, which stays the same for the same words and `files` (their ids). */
+  begin(content, files = []) {
+    const sent = [content, ...files].join("\n");
+    const key = this.value?.sent === sent ? this.value.key : crypto.randomUUID();
+    this.write({ content, sent, key });
     return key;
   }
 

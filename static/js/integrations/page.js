@@ -1,5 +1,6 @@
 // Integrations: dialogs, copying of a new secret, and tests without leaving the page.
 import { h, icon } from "../dom.js";
+import { gettext } from "../i18n.js";
 import { bindCopying } from "../people/copying.js";
 import { bindDialogs } from "../people/dialogs.js";
 
@@ -25,7 +26,7 @@ async function sendTest(form) {
     const { ok, sentence } = await answer.json();
     show(place, ok, sentence);
   } catch {
-    show(place, false, "No answer from the server. Check whether the message arrived before you try again.");
+    show(place, false, gettext("No response from the server. Check whether the message arrived before you try again."));
   } finally {
     button.disabled = false;
   }

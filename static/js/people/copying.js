@@ -1,4 +1,5 @@
 /** Binds buttons with `data-copies` to copy the field with that id. */
+import { gettext } from "../i18n.js";
 export function bindCopying() {
   for (const button of document.querySelectorAll("[data-copies]")) button.addEventListener("click", () => copy(button));
 }
@@ -13,9 +14,9 @@ async function copy(button) {
 async function written(text) {
   try {
     await navigator.clipboard.writeText(text);
-    return "Copied";
+    return gettext("Copied");
   } catch {
     // Pages without TLS have no clipboard access; select the text for the keyboard shortcut.
-    return "Press Ctrl C";
+    return gettext("Press Ctrl C");
   }
 }

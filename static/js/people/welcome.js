@@ -1,16 +1,18 @@
-// Fills in the business's time zone and region from the browser.
-import { country } from "./country.js";
+// Proposes the business's time zone and country from the browser. What was chosen before stays.
+import { country, countryOfZone } from "./country.js";
 
 const form = document.getElementById("welcome");
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-form.elements.timezone.value = zone ?? "";
-form.elements.region.value = country(navigator.languages);
+const { timezone, region } = form.elements;
 
-const clock = document.getElementById("clock");
-if (zone) {
-  clock.querySelector("b").textContent = zone.split("/").pop().replaceAll("_", " ");
-  clock.hidden = false;
+/** Chooses an option, unless there is none with this value. */
+function propose(select, value) {
+  if (!select.value && value) select.value = [...select.options].some((option) => option.value === value) ? value : "";
 }
+
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
+propose(timezone, zone === "Etc/UTC" ? "UTC" : zone);
+const countries = [...region.options].map((option) => option.value).filter(Boolean);
+propose(region, countryOfZone(zone, countries) || country(navigator.languages));
 
 // A second click would create a second business.
 form.addEventListener("submit", () => {

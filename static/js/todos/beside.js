@@ -1,18 +1,19 @@
 // Todos of the conversation open in the playground.
 import { h, refill, state } from "../dom.js";
+import { fill, gettext } from "../i18n.js";
 import { Live } from "./live.js";
 
 const SHOWN = 3;
 const STATES = {
-  pending_review: ["warn", "hourglass", "To review"],
-  approved: ["act", "circle-check", "Approved"],
-  in_progress: ["act", "loader-2", "In progress"],
-  needs_attention: ["bad", "alert-circle", "Needs attention"],
-  failed: ["bad", "alert-triangle", "Failed"],
-  completed: ["ok", "circle-check", "Completed"],
-  rejected: ["mute", "circle-x", "Rejected"],
-  expired: ["mute", "clock-off", "Expired"],
-  cancelled: ["mute", "circle-minus", "Canceled"],
+  pending_review: ["warn", "hourglass", gettext("To review")],
+  approved: ["act", "circle-check", gettext("Approved")],
+  in_progress: ["act", "loader-2", gettext("In progress")],
+  needs_attention: ["bad", "alert-circle", gettext("Needs attention")],
+  failed: ["bad", "alert-triangle", gettext("Failed")],
+  completed: ["ok", "circle-check", gettext("Completed")],
+  rejected: ["mute", "circle-x", gettext("Rejected")],
+  expired: ["mute", "clock-off", gettext("Expired")],
+  cancelled: ["mute", "circle-minus", gettext("Canceled")],
 };
 
 export class Beside {
@@ -45,18 +46,18 @@ export class Beside {
 
   render(todos) {
     this.element.hidden = !todos.length;
-    refill(this.element, JSON.stringify(todos.map(({ id, status, description }) => [id, status, description])), () => [
+    refill(this.element, JSON.stringify(todos.map(({ id, status, title }) => [id, status, title])), () => [
       ...todos.slice(0, SHOWN).map((todo) => this.row(todo)),
-      todos.length > SHOWN && h("a", { href: `${this.page}/${todos[SHOWN].id}` }, `and ${todos.length - SHOWN} more`),
+      todos.length > SHOWN && h("a", { href: `${this.page}/${todos[SHOWN].id}` }, fill(gettext("and %(number)s more"), { number: todos.length - SHOWN })),
     ]);
   }
 
-  row({ id, description, status }) {
+  row({ id, title, status }) {
     return h(
       "a",
       { href: `${this.page}/${id}`, class: "mg-flow" },
       state(...STATES[status]),
-      h("span", { class: "ell", dir: "auto" }, description),
+      h("span", { class: "ell", dir: "auto" }, title),
     );
   }
 }

@@ -1,5 +1,6 @@
 // The board: detail panel, keyboard actions and live updates.
 import { h, icon } from "../dom.js";
+import { gettext } from "../i18n.js";
 import { offerKeys } from "../keys.js";
 import { toaster } from "../toast.js";
 import { Live } from "./live.js";
@@ -27,7 +28,7 @@ async function visit(url, { body, how = "pushState" } = {}) {
     tellBriefly();
     if (body) find(".sel")?.focus({ preventScroll: true });
   } catch {
-    toast.error("The server can’t be reached. Check your connection and try again.");
+    toast.error(gettext("The server can’t be reached. Check your connection and try again."));
   } finally {
     root.removeAttribute("aria-busy");
   }
@@ -65,9 +66,9 @@ function offerVersion(page) {
   if (find(".td-news")) return;
   // The version on screen can no longer be approved.
   for (const button of root.querySelectorAll("#panel-foot button")) button.disabled = true;
-  const show = h("button", { type: "button", class: "btn btn-quiet btn-sm ml", onclick: () => visit(location.href, { how: "replaceState" }) }, "Show new version");
+  const show = h("button", { type: "button", class: "btn btn-quiet btn-sm ml", onclick: () => visit(location.href, { how: "replaceState" }) }, gettext("Show new version"));
   find("#panel-told").prepend(
-    h("div", { class: "mg-note td-news", "data-s": "warn", role: "alert" }, icon("refresh"), h("b", { class: "tb" }, "This todo changed while you were reading it."), show),
+    h("div", { class: "mg-note td-news", "data-s": "warn", role: "alert" }, icon("refresh"), h("b", { class: "tb" }, gettext("This todo changed while you were reading it.")), show),
   );
 }
 
@@ -137,18 +138,18 @@ root.addEventListener("submit", (event) => {
 
 addEventListener("popstate", () => visit(location.href, { how: "replaceState" }));
 
-offerKeys(["J K", "Next, previous todo", { j: () => move(1), k: () => move(-1) }], ["↵", "Open"]);
+offerKeys(["J K", gettext("Next, previous todo"), { j: () => move(1), k: () => move(-1) }], ["↵", gettext("Open selected")]);
 // Only members who can decide have the button for a new todo.
 if (document.getElementById("new"))
   offerKeys(
-    ["A", "Approve", { a: () => press("a") }],
-    ["R", "Reject", { r: () => press("r") }],
-    ["T", "Assign to me, to do it by hand", { t: () => press("t") }],
-    ["E", "Edit", { e: () => press("e") }],
-    ["Y D", "It happened, it didn’t happen", { y: () => find('[data-key="y"]')?.click(), d: () => find('[data-key="d"]')?.click() }],
-    ["N", "New todo", { n: () => document.getElementById("new").click() }],
+    ["A", gettext("Approve"), { a: () => press("a") }],
+    ["R", gettext("Reject"), { r: () => press("r") }],
+    ["T", gettext("Assign to me and do it by hand"), { t: () => press("t") }],
+    ["E", gettext("Edit"), { e: () => press("e") }],
+    ["Y D", gettext("It happened, it didn’t happen"), { y: () => find('[data-key="y"]')?.click(), d: () => find('[data-key="d"]')?.click() }],
+    ["N", gettext("New todo"), { n: () => document.getElementById("new").click() }],
   );
-offerKeys(["esc", "Close", { escape: () => find("#close")?.click() }]);
+offerKeys(["esc", gettext("Close"), { escape: () => find("#close")?.click() }]);
 
 new Live({ address: () => root.dataset.news, stamp: () => root.dataset.stamp, refresh });
 tellBriefly();

@@ -1,4 +1,5 @@
 // The todo forms: keyboard shortcuts, and a resubmit when a choice changes the form.
+import { gettext } from "../i18n.js";
 import { offerKeys } from "../keys.js";
 
 const form = document.getElementById("form");
@@ -13,7 +14,7 @@ for (const select of form.querySelectorAll("[data-chooses]")) {
 for (const select of form.querySelectorAll("[data-kind]"))
   select.addEventListener("change", () => form.requestSubmit(form.querySelector("[value=look]")));
 
-offerKeys(["⌘ S", "Save"], ["esc", "Leave without saving"]);
+offerKeys(["⌘ S", gettext("Save")], ["esc", gettext("Leave without saving")]);
 document.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() === "s" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();

@@ -1,5 +1,6 @@
 // The todo list: bulk selection and live updates.
-import { whenReleased } from "../dom.js";
+import { h, whenReleased } from "../dom.js";
+import { fill, gettext, ngettext } from "../i18n.js";
 import { toaster } from "../toast.js";
 import { Live } from "./live.js";
 import { parsed, swapCount } from "./swap.js";
@@ -11,14 +12,21 @@ const boxes = () => [...root.querySelectorAll("[name=choice]")];
 const idOf = (box) => box.value.split(":")[0];
 
 function count() {
-  const [button, every] = [document.getElementById("approve-chosen"), document.getElementById("every")];
-  if (!button) return;
-  const [all, ticked] = [boxes(), boxes().filter((box) => box.checked).length];
-  button.disabled = !ticked;
-  button.querySelector("[data-count]").textContent = ticked || "selected";
+  const [approve, reject, every] = ["approve-chosen", "reject-chosen", "every"].map((id) => document.getElementById(id));
+  if (!approve) return;
+  const [all, chosen] = [boxes(), boxes().filter((box) => box.checked)];
+  const ticked = chosen.length;
+  offer(approve, chosen.filter((box) => "approvable" in box.dataset).length);
+  offer(reject, ticked);
   every.closest("[data-every]").hidden = false;
   every.checked = ticked === all.length;
   every.indeterminate = ticked > 0 && ticked < all.length;
+}
+
+function offer(button, number) {
+  button.hidden = false;
+  button.disabled = !number;
+  button.querySelector("[data-count]").textContent = number || "";
 }
 
 /** Loads the current page. A todo stays selected only if it hasn't changed since. */
@@ -43,7 +51,14 @@ function replace(page) {
   focused()?.focus({ preventScroll: true });
   count();
   const lost = ticked.length - kept.length;
-  if (lost) toast.error(lost === 1 ? "A selected todo changed. Review it again." : `${lost} selected todos changed. Review them again.`);
+  if (lost) toast.error(fill(
+        ngettext(
+          "%(number)s selected todo changed. Review it again.",
+          "%(number)s selected todos changed. Review them again.",
+          lost,
+        ),
+        { number: lost },
+      ));
 }
 
 /** Returns a function that finds the focused control again after its row was replaced. */
@@ -54,6 +69,21 @@ function known(active) {
   return () => [...root.querySelectorAll("a[href]")].find((link) => link.href === active.href);
 }
 
+root.addEventListener("click", ({ target }) => {
+  const dialog = document.getElementById("ask-reject");
+  if (target.closest("[data-close]")) dialog.close();
+  if (!target.closest("#reject-chosen")) return;
+  const chosen = boxes().filter((box) => box.checked);
+  const choices = chosen.map(({ value }) => h("input", { type: "hidden", name: "choice", value }));
+  dialog.querySelector("[data-choices]").replaceChildren(...choices);
+  dialog.showModal();
+  document.getElementById("reject-reason").focus();
+});
+// Todos that can't be approved may be selected, to be rejected.
+root.addEventListener("submit", ({ submitter }) => {
+  if (submitter?.id !== "approve-chosen") return;
+  for (const box of boxes()) box.checked &&= "approvable" in box.dataset;
+});
 root.addEventListener("change", ({ target }) => {
   if (target.id === "every") for (const box of boxes()) box.checked = target.checked;
   count();

@@ -1,4 +1,6 @@
 // Polls the change token every two seconds and refreshes the page when it changes.
+import { hasEnded } from "../ended.js";
+
 const EVERY_MS = 2_000;
 // Refresh after this many polls even without a change, so that ages ("18 min") stay current.
 const LOOKS_UNTIL_STALE = 30;
@@ -18,9 +20,7 @@ export class Live {
     this.looking = true;
     try {
       const response = await fetch(address, { credentials: "same-origin" });
-      // A redirect means that the session has ended.
-      if (response.redirected) location.reload();
-      else if (response.ok) await this.compare(await response.text());
+      if (response.ok && !hasEnded(response)) await this.compare(await response.text());
     } catch {
       // The next poll tries again.
     } finally {

@@ -1,4 +1,5 @@
 // The tool list: filter and keyboard navigation.
+import { gettext } from "../i18n.js";
 import { offerKeys } from "../keys.js";
 
 const filter = document.getElementById("filter");
@@ -20,10 +21,10 @@ function step(by) {
 
 const fresh = document.getElementById("new-tool");
 offerKeys(
-  ["J K", "Next, previous tool", { j: () => step(1), k: () => step(-1) }],
-  ["↵", "Open"],
-  ["/", "Filter", { "/": () => filter.select() }],
-  ...(fresh ? [["C", "New custom tool", { c: () => fresh.click() }]] : []),
+  ["J K", gettext("Next, previous tool"), { j: () => step(1), k: () => step(-1) }],
+  ["↵", gettext("Open selected")],
+  ["/", gettext("Filter"), { "/": () => filter.select() }],
+  ...(fresh ? [["C", gettext("New custom tool"), { c: () => fresh.click() }]] : []),
 );
 
 // Switches and selects are submitted at once; forms with data-confirms ask first.

@@ -1,6 +1,7 @@
 // Validates the draft on the server while it is edited.
 import { h, icon, refill, state } from "../dom.js";
-import { plural } from "../format.js";
+import { numbered } from "../format.js";
+import { gettext, ngettext } from "../i18n.js";
 
 const PAUSE_MS = 350;
 
@@ -38,14 +39,15 @@ export class Checking {
 }
 
 /** The validation state next to the title. */
-export function renderState(element, problems, { isNamed }) {
+export function renderState(element, problems, { isNamed, isComplete }) {
   const errors = problems.filter(({ tone }) => tone === "bad").length;
   const warnings = problems.length - errors;
-  refill(element, `${errors}:${warnings}:${isNamed}`, () => {
-    if (errors) return state("bad", "alert-circle", plural(errors, "error"));
-    if (warnings) return state("warn", "alert-triangle", plural(warnings, "warning"));
-    if (!isNamed) return state("mute", "circle-dashed", "Needs a name");
-    return state("ok", "check", "Valid");
+  refill(element, `${errors}:${warnings}:${isNamed}:${isComplete}`, () => {
+    if (errors) return state("bad", "alert-circle", numbered(ngettext("%(number)s error", "%(number)s errors", errors), errors));
+    if (warnings) return state("warn", "alert-triangle", numbered(ngettext("%(number)s warning", "%(number)s warnings", warnings), warnings));
+    if (!isComplete) return state("mute", "circle-dashed", gettext("Incomplete"));
+    if (!isNamed) return state("mute", "circle-dashed", gettext("Needs a name"));
+    return state("ok", "check", gettext("Valid"));
   });
 }
 

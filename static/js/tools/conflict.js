@@ -1,34 +1,35 @@
 // The conflict dialog: someone else saved the same tool.
 import { h } from "../dom.js";
+import { fill, gettext } from "../i18n.js";
 import { ask } from "./dialog.js";
 import { pretty } from "./draft.js";
 
 const CONTEXT = 3;
-const SPOKEN = { add: "Added: ", del: "Removed: ", gap: "" };
+const SPOKEN = { add: gettext("Added: "), del: gettext("Removed: "), gap: "" };
 
 /** Resolves to "mine", "theirs" or "" if closed. */
 export function resolveConflict({ message, theirs, mine }) {
   return ask({
-    title: "Someone else saved this tool",
+    title: gettext("Someone else saved this tool"),
     isWide: true,
     content: h(
       "div",
       { class: "mg-stack" },
       h("p", { class: "t2" }, message),
-      h("p", { class: "ts t3" }, `From the saved version ${theirs.version} to yours:`),
+      h("p", { class: "ts t3" }, fill(gettext("From the saved version %(version)s to yours:"), { version: theirs.version })),
       h("ul", { class: "mg-diff tl-diff", tabindex: "0" }, difference(pretty(theirs.definition), pretty(mine))),
     ),
     buttons: [
-      ["", "Keep editing", "btn-quiet"],
-      ["theirs", `Take version ${theirs.version}`, "btn-quiet"],
-      ["mine", `Save mine over version ${theirs.version}`, "btn-primary"],
+      ["", gettext("Keep editing"), "btn-quiet"],
+      ["theirs", fill(gettext("Use version %(version)s"), { version: theirs.version }), "btn-quiet"],
+      ["mine", fill(gettext("Save mine over version %(version)s"), { version: theirs.version }), "btn-primary"],
     ],
   });
 }
 
 function difference(before, after) {
   const lines = compare(before.split("\n"), after.split("\n"));
-  if (lines.every(([kind]) => !kind)) return [h("li", {}, h("span", {}, "No differences."))];
+  if (lines.every(([kind]) => !kind)) return [h("li", {}, h("span", {}, gettext("No differences.")))];
   return around(lines).map(([kind, line]) =>
     h("li", { class: kind }, h("span", {}, kind && h("span", { class: "visually-hidden" }, SPOKEN[kind]), line)),
   );

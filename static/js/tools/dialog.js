@@ -1,5 +1,6 @@
 // The dialog for confirmations and one-time values.
 import { h, icon } from "../dom.js";
+import { gettext } from "../i18n.js";
 
 const box = document.getElementById("dialog");
 
@@ -27,19 +28,19 @@ export function ask({ title, content, buttons, isWide = false }) {
 /** Names the secret headers that a save removed. */
 export function sayRemoved(names) {
   return ask({
-    title: "Secret headers removed",
+    title: gettext("Secret headers removed"),
     content: h(
       "div",
       { class: "mg-stack t2" },
-      h("p", {}, "The new address is on another server, so these secret headers were removed:"),
+      h("p", {}, gettext("The new address is on another server, so these secret headers were removed:")),
       h(
         "ul",
         { class: "tl-headers" },
         names.map((name) => h("li", {}, h("code", {}, name))),
       ),
-      h("p", {}, "Set them again under Secrets if the new server needs them."),
+      h("p", {}, gettext("Set them again under Secrets if the new server needs them.")),
     ),
-    buttons: [["", "Close", "btn-primary"]],
+    buttons: [["", gettext("Close"), "btn-primary"]],
   });
 }
 
@@ -49,30 +50,30 @@ export function showSecret(secret) {
     class: "form-control tl-mono",
     readonly: true,
     value: secret,
-    "aria-label": "Signing secret",
+    "aria-label": gettext("Signing secret"),
   });
-  const label = h("span", { "aria-live": "polite" }, "Copy");
+  const label = h("span", { "aria-live": "polite" }, gettext("Copy"));
   const copy = async () => {
     field.select();
     try {
       await navigator.clipboard.writeText(secret);
-      label.textContent = "Copied";
+      label.textContent = gettext("Copied");
     } catch {
       // Without TLS the clipboard isn't available. The text is selected, so that the user can copy it.
-      label.textContent = "Press Ctrl C";
+      label.textContent = gettext("Press Ctrl C");
     }
   };
   return ask({
-    title: "Copy the signing secret now",
+    title: gettext("Copy the signing secret now"),
     content: h(
       "div",
       { class: "mg-stack" },
       h(
         "p",
         { class: "t2" },
-        "It won’t be shown again. Your endpoint uses it to verify the ",
+        gettext("It won’t be shown again. Your endpoint uses it to verify the header:"),
+        " ",
         h("code", {}, "Webhook-Signature"),
-        " header.",
       ),
       h(
         "div",
@@ -81,6 +82,6 @@ export function showSecret(secret) {
         h("button", { type: "button", class: "btn btn-quiet", onclick: copy }, icon("copy"), label),
       ),
     ),
-    buttons: [["done", "Done", "btn-primary"]],
+    buttons: [["done", gettext("Done"), "btn-primary"]],
   });
 }

@@ -49,7 +49,7 @@ export class Draft {
   }
 }
 
-// Display order of keys; keep in sync with console/tools/definition_text.py. The server doesn't preserve any.
+// Display order of keys; keep in sync with tools/engine/custom/definition_text.py. The server doesn't preserve any.
 const FIELDS = [
   "description",
   "conditions",

@@ -1,14 +1,15 @@
 // The form for a definition. Parts it doesn't cover stay unchanged in the JSON.
 import { h, icon, whenReleased } from "../dom.js";
+import { fill, gettext } from "../i18n.js";
 import { afterActions } from "./form_after.js";
 import { Fields } from "./form_fields.js";
 import { isPromised, moments } from "./form_moments.js";
 import { webhook } from "./form_webhook.js";
 
 const ACTIONS = [
-  ["send_webhook", "Call a webhook"],
-  ["send_urgent_message", "Send the agent a message"],
-  ["send_event", "Send a system event"],
+  ["send_webhook", gettext("Call a webhook")],
+  ["send_urgent_message", gettext("Send the agent a message")],
+  ["send_event", gettext("Send a system event")],
 ];
 
 export class DefinitionForm {
@@ -29,7 +30,7 @@ export class DefinitionForm {
         h(
           "p",
           { class: "t2" },
-          "The definition isn’t a valid JSON object. Fix it in the JSON view.",
+          gettext("The definition isn’t a valid JSON object. Fix it in the JSON view."),
         ),
       );
       return;
@@ -57,27 +58,30 @@ export class DefinitionForm {
     const type = definition.action?.type ?? "send_event";
     const options = fields.at(["action", "options"]);
     return [
-      fields.area("Description", ["description"], { rows: 2 }),
+      fields.area(gettext("Description"), ["description"], {
+        rows: 2,
+        placeholder: gettext("Tells the kitchen about an allergy or a diet."),
+      }),
       type === "send_webhook" && moments(fields, definition),
       (isPromised(definition) || hasConditions(definition)) && conditions(fields, definition),
       h(
         "div",
         { class: "mg-grid g2 tl-tight" },
         fields.select(
-          "Reads",
+          gettext("Reads"),
           ["useConversationHistory"],
           [
-            [false, "Latest reply"],
-            [true, "Whole conversation"],
+            [false, gettext("Latest reply")],
+            [true, gettext("Whole conversation")],
           ],
         ),
-        fields.input("Tag", ["conflictPolicy", "tag"], {
-          placeholder: "None",
+        fields.input(gettext("Tag"), ["conflictPolicy", "tag"], {
+          placeholder: gettext("None"),
           clear: ["conflictPolicy"],
-          hint: "One tool per tag fires in a turn.",
+          hint: gettext("One tool per tag fires in a turn."),
         }),
       ),
-      fields.select("Then", ["action", "type"], ACTIONS, {
+      fields.select(gettext("Then"), ["action", "type"], ACTIONS, {
         standing: type,
         change: (value) => {
           definition.action = value === "send_event" ? { type: value } : { type: value, options: {} };
@@ -88,19 +92,20 @@ export class DefinitionForm {
       }),
       type === "send_webhook" && webhook(fields, options),
       type === "send_urgent_message" && [
-        fields.input("Prefix", ["action", "options", "prefix"], { placeholder: "Kitchen" }),
-        fields.area("Message", ["action", "options", "message"], {
+        fields.input(gettext("Prefix"), ["action", "options", "prefix"], { placeholder: gettext("Kitchen") }),
+        fields.area(gettext("Message"), ["action", "options", "message"], {
           rows: 2,
-          hint: "If empty, the agent’s own words are repeated to it.",
+          placeholder: gettext("The kitchen knows about the allergy."),
+          hint: gettext("If empty, the agent’s own words are repeated to it."),
         }),
       ],
       type !== "send_event" && afterActions(fields, definition),
-      fields.check("Act of the conversation", ["keeps_promise"], {
-        hint: "Such as a goodbye or a look-up. It opens no promise and is in no figure.",
+      fields.check(gettext("Conversation act"), ["keeps_promise"], {
+        hint: gettext("Such as a goodbye or a lookup. It creates no promise and isn’t counted."),
         on: false,
       }),
-      fields.check("Require approval", ["requires_approval"], {
-        hint: "Each use becomes a todo and runs once approved.",
+      fields.check(gettext("Require approval"), ["requires_approval"], {
+        hint: gettext("Each use becomes a todo and runs once approved."),
       }),
     ];
   }
@@ -130,20 +135,22 @@ function conditions(fields, definition) {
     h(
       "div",
       { class: "tl-cond" },
-      fields.bare("Name", ["conditions", name], {
+      fields.bare(gettext("Name"), ["conditions", name], {
         value: name,
         mono: true,
-        label: `Name of condition ${name}`,
+        label: fill(gettext("Name of condition %(name)s"), { name }),
         commit: (to) => to && to !== name && !(to in definition.conditions) && (rename(name, to), fields.changed(true)),
       }),
-      fields.bareArea(`Description of ${name}`, ["conditions", name, "description"]),
+      fields.bareArea(fill(gettext("Description of %(name)s"), { name }), ["conditions", name, "description"], {
+        placeholder: gettext("The agent commits, in this answer, to tell the kitchen now."),
+      }),
       fields.canEdit &&
         h(
           "button",
           {
             type: "button",
             class: "btn btn-bare btn-icon btn-sm",
-            "aria-label": `Remove ${name}`,
+            "aria-label": fill(gettext("Remove %(name)s"), { name }),
             onclick: () => (delete definition.conditions[name], fields.changed(true)),
           },
           icon("x"),
@@ -152,11 +159,11 @@ function conditions(fields, definition) {
     );
   return h(
     "div",
-    { role: "group", "aria-label": "Conditions" },
-    h("span", { class: "form-label" }, "Conditions (all must be met)"),
+    { role: "group", "aria-label": gettext("Conditions") },
+    h("span", { class: "form-label" }, gettext("Conditions (all must be met)")),
     h("div", { class: "tl-conds" }, names.map(row)),
     fields.slot("conditions"),
     fields.canEdit &&
-      h("button", { type: "button", class: "btn btn-bare btn-sm", onclick: add }, icon("plus"), "Condition"),
+      h("button", { type: "button", class: "btn btn-bare btn-sm", onclick: add }, icon("plus"), gettext("Condition")),
   );
 }

@@ -1,12 +1,13 @@
 // The after-actions part of the form.
 import { h, icon } from "../dom.js";
+import { fill, gettext } from "../i18n.js";
 
 const TYPES = [
-  ["send_urgent_message", "Tell the agent"],
-  ["set_persona_attribute", "Set a customer field"],
-  ["set_prompt_section", "Set a prompt section"],
+  ["send_urgent_message", gettext("Tell the agent")],
+  ["set_persona_attribute", gettext("Set a customer field")],
+  ["set_prompt_section", gettext("Set a prompt section")],
 ];
-const NAMES = { set_persona_attribute: ["attribute", "Field"], set_prompt_section: ["section", "Section"] };
+const NAMES = { set_persona_attribute: ["attribute", gettext("Field")], set_prompt_section: ["section", gettext("Section")] };
 const EMPTY = {
   send_urgent_message: { prefix: "" },
   set_persona_attribute: { attribute: "" },
@@ -33,24 +34,24 @@ export function afterActions(fields, definition) {
         h(
           "span",
           { class: "tl-moves" },
-          index > 0 && button("arrow-up", `Move step ${index + 1} up`, () => move(index, -1)),
-          button("x", `Remove step ${index + 1}`, () => set(list.filter((_, at) => at !== index))),
+          index > 0 && button("arrow-up", fill(gettext("Move step %(number)s up"), { number: index + 1 }), () => move(index, -1)),
+          button("x", fill(gettext("Remove step %(number)s"), { number: index + 1 }), () => set(list.filter((_, at) => at !== index))),
         ),
     );
   const add = () => set([...list, { type: "send_urgent_message", options: { prefix: "" } }]);
   return h(
     "div",
-    { role: "group", "aria-label": "Afterwards" },
-    h("span", { class: "form-label" }, "After-actions"),
+    { role: "group", "aria-label": gettext("Afterwards") },
+    h("span", { class: "form-label" }, gettext("After-actions")),
     Array.isArray(list) && list.map(row),
     fields.slot("after_actions"),
-    fields.canEdit && h("button", { type: "button", class: "btn btn-bare btn-sm", onclick: add }, icon("plus"), "Step"),
+    fields.canEdit && h("button", { type: "button", class: "btn btn-bare btn-sm", onclick: add }, icon("plus"), gettext("Step")),
   );
 }
 
 function one(fields, action, index) {
   const at = (...names) => ["after_actions", index, ...names];
-  const type = fields.select(`Step ${index + 1}`, at("type"), TYPES, {
+  const type = fields.select(fill(gettext("Step %(number)s"), { number: index + 1 }), at("type"), TYPES, {
     change: (value) => fields.put(at(), { type: value, options: { ...EMPTY[value] } }),
     again: true,
   });
@@ -58,22 +59,22 @@ function one(fields, action, index) {
   if (!named)
     return [
       type,
-      fields.input("Prefix", at("options", "prefix"), {
-        placeholder: "The kitchen says",
-        hint: "The response follows.",
+      fields.input(gettext("Prefix"), at("options", "prefix"), {
+        placeholder: gettext("The kitchen says"),
+        hint: gettext("The response follows."),
       }),
     ];
   return [
     type,
     fields.input(named[1], at("options", named[0]), { mono: true }),
-    fields.input("Part of the response", at("options", "path"), {
+    fields.input(gettext("Part of the response"), at("options", "path"), {
       mono: true,
-      placeholder: "whole response",
-      hint: "Dotted path, such as order.status",
+      placeholder: gettext("whole response"),
+      hint: gettext("Dotted path, such as order.status"),
     }),
-    fields.area("Instruction for the model", at("options", "instruction"), {
+    fields.area(gettext("Instruction for the model"), at("options", "instruction"), {
       rows: 1,
-      placeholder: "If empty, the value is used unchanged.",
+      placeholder: gettext("If empty, the value is used unchanged."),
     }),
   ];
 }

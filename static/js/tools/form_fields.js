@@ -123,8 +123,8 @@ export class Fields {
     });
   }
 
-  bareArea(label, path) {
-    return this.textarea(path, { rows: 1, "aria-label": label, "data-path": path.join(".") });
+  bareArea(label, path, { placeholder } = {}) {
+    return this.textarea(path, { rows: 1, placeholder, "aria-label": label, "data-path": path.join(".") });
   }
 
   labelled(label, path, { hint }, control) {

@@ -1,11 +1,12 @@
 // When a tool may run: during a reply, during a call, after a promise or for an approved todo.
 import { h } from "../dom.js";
+import { gettext } from "../i18n.js";
 
 const MOMENTS = [
-  ["turn", "During a reply", "The agent calls it and waits up to five seconds for the response."],
-  ["live", "During a live call", "The same, on a voice call."],
-  ["commitment", "After a promise", "When the conditions are met."],
-  ["task", "For approved todos", ""],
+  ["turn", gettext("During a reply"), gettext("The agent calls it and waits up to five seconds for the response.")],
+  ["live", gettext("During a live call"), gettext("The same, on a voice call.")],
+  ["commitment", gettext("After a promise"), gettext("When the conditions are met.")],
+  ["task", gettext("For approved todos"), ""],
 ];
 // The default, which is left out of the JSON.
 const USUAL = ["commitment", "task"];
@@ -46,8 +47,8 @@ export function moments(fields, definition) {
   };
   return h(
     "div",
-    { role: "group", "aria-label": "When it may run" },
-    h("span", { class: "form-label" }, "When it may run"),
+    { role: "group", "aria-label": gettext("When it may run") },
+    h("span", { class: "form-label" }, gettext("When it may run")),
     h("div", { class: "mg-grid g2 tl-tight" }, MOMENTS.map(box)),
     fields.slot("moments"),
   );

@@ -1,5 +1,6 @@
 // The webhook part of the form: URL, fields and delivery.
 import { h, icon } from "../dom.js";
+import { fill, gettext } from "../i18n.js";
 
 const METHODS = ["POST", "PUT", "PATCH", "GET", "DELETE"];
 const TYPES = ["string", "integer", "number", "boolean"];
@@ -15,12 +16,12 @@ export function webhook(fields, options = {}) {
       "div",
       { class: "tl-url" },
       fields.select(
-        "Method",
+        gettext("Method"),
         at("method"),
         METHODS.map((name) => [name, name]),
         { standing: method, again: true },
       ),
-      fields.input("Address", at("url"), {
+      fields.input(gettext("Address"), at("url"), {
         mono: true,
         placeholder: "https://example.com/kitchen",
         inputmode: "url",
@@ -32,21 +33,21 @@ export function webhook(fields, options = {}) {
     h(
       "div",
       { class: "mg-grid g2 tl-tight" },
-      fields.select("If the response is lost", at("delivery"), deliveries(method, options.delivery)),
-      fields.input("Timeout (seconds)", at("timeout_seconds"), {
+      fields.select(gettext("If the response is lost"), at("delivery"), deliveries(method, options.delivery)),
+      fields.input(gettext("Timeout (seconds)"), at("timeout_seconds"), {
         type: "number",
         placeholder: "10",
         min: 1,
         max: 30,
       }),
-      fields.input("Agent wait (seconds)", at("wait_seconds"), {
+      fields.input(gettext("Agent wait (seconds)"), at("wait_seconds"), {
         type: "number",
-        placeholder: "automatic",
+        placeholder: gettext("automatic"),
         min: 0,
         max: 600,
       }),
-      fields.check("Responds later by callback", at("callback"), {
-        hint: "It returns 202 and posts the result later.",
+      fields.check(gettext("Responds later by callback"), at("callback"), {
+        hint: gettext("It returns 202 and posts the result later."),
       }),
     ),
   ];
@@ -57,8 +58,8 @@ function deliveries(method, standing) {
   const usual = method === "GET" ? "idempotent" : "once";
   const value = (name) => (name === usual && standing !== name ? undefined : name);
   return [
-    [value("once"), "Ask a person"],
-    [value("idempotent"), method === "GET" ? "Retry: it changes nothing" : "Retry with the same key"],
+    [value("once"), gettext("Ask a person")],
+    [value("idempotent"), method === "GET" ? gettext("Retry: it changes nothing") : gettext("Retry with the same key")],
   ];
 }
 
@@ -69,14 +70,14 @@ function schema(fields, part) {
   const title = h(
     "span",
     { class: "form-label" },
-    part === "body" ? "Body fields from the conversation" : "Query fields from the conversation",
+    part === "body" ? gettext("Body fields from the conversation") : gettext("Query fields from the conversation"),
   );
   if (standing !== undefined && Object.keys(standing).length && !isPlain(standing))
     return h(
       "div",
       {},
       title,
-      h("p", { class: "t2 ts" }, "This schema is too complex for the form. Edit it in the JSON view."),
+      h("p", { class: "t2 ts" }, gettext("This schema is too complex for the form. Edit it in the JSON view.")),
       fields.slot(path.join(".")),
     );
   const properties = standing?.properties ?? {};
@@ -91,7 +92,7 @@ function schema(fields, part) {
   };
   return h(
     "div",
-    { role: "group", "aria-label": "Fields from the conversation" },
+    { role: "group", "aria-label": gettext("Fields from the conversation") },
     title,
     h(
       "div",
@@ -100,7 +101,7 @@ function schema(fields, part) {
     ),
     fields.slot(path.join(".")),
     fields.canEdit &&
-      h("button", { type: "button", class: "btn btn-bare btn-sm", onclick: add }, icon("plus"), "Field"),
+      h("button", { type: "button", class: "btn btn-bare btn-sm", onclick: add }, icon("plus"), gettext("Field")),
   );
 }
 
@@ -135,10 +136,10 @@ function property(fields, path, name) {
   return h(
     "div",
     { class: "tl-cond tl-prop" },
-    fields.bare("Name", [...path, "properties", name], {
+    fields.bare(gettext("Name"), [...path, "properties", name], {
       value: name,
       mono: true,
-      label: `Name of field ${name}`,
+      label: fill(gettext("Name of field %(name)s"), { name }),
       commit: rename,
     }),
     h(
@@ -148,7 +149,7 @@ function property(fields, path, name) {
         "select",
         {
           class: "form-select",
-          "aria-label": `Type of ${name}`,
+          "aria-label": fill(gettext("Type of %(name)s"), { name }),
           disabled: !fields.canEdit,
           onchange: (event) => (
             fields.put([...path, "properties", name, "type"], event.target.value),
@@ -173,10 +174,12 @@ function property(fields, path, name) {
     fields.canEdit &&
       h(
         "button",
-        { type: "button", class: "btn btn-bare btn-icon btn-sm", "aria-label": `Remove ${name}`, onclick: drop },
+        { type: "button", class: "btn btn-bare btn-icon btn-sm", "aria-label": fill(gettext("Remove %(name)s"), { name }), onclick: drop },
         icon("x"),
       ),
-    fields.bareArea(`Description of ${name}`, [...path, "properties", name, "description"]),
+    fields.bareArea(fill(gettext("Description of %(name)s"), { name }), [...path, "properties", name, "description"], {
+      placeholder: gettext("What the kitchen has to know"),
+    }),
     fields.slot([...path, "properties", name].join(".")),
   );
 }
@@ -200,6 +203,6 @@ function more(fields, shown) {
     ...["query", "headers", "body"]
       .filter((part) => part !== shown)
       .map((part) => fields.slot([...OPTIONS, part].join("."))),
-    others.length > 0 && h("p", { class: "t3 ts" }, `It also sends ${others.join(" and ")}, shown in the JSON view.`),
+    others.length > 0 && h("p", { class: "t3 ts" }, fill(gettext("It also sends %(parts)s, shown in the JSON view."), { parts: others.join(", ") })),
   ];
 }

@@ -1,5 +1,6 @@
 // The JSON editor: line numbers, syntax colors and problems next to their lines.
 import { h, icon } from "../dom.js";
+import { fill, gettext } from "../i18n.js";
 import { indexOf, lineOf, placeOf, placesOf } from "./scan.js";
 
 const TOKENS = /("(?:[^"\\\n]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)|([{}[\],:])/g;
@@ -51,7 +52,7 @@ export class JsonEditor {
         h(
           "button",
           { type: "button", class: "pg-turn", onclick: go },
-          `Line ${problem.line}, column ${problem.column}`,
+          fill(gettext("Line %(line)s, column %(column)s"), { line: problem.line, column: problem.column }),
         ),
         " ",
         problem.message,
@@ -69,7 +70,7 @@ export class JsonEditor {
 
   tellPlace() {
     const { line, column } = lineOf(this.value, this.input.selectionStart);
-    this.caret.textContent = `Line ${line}, column ${column}`;
+    this.caret.textContent = fill(gettext("Line %(line)s, column %(column)s"), { line, column });
   }
 
   /** Indents a new line like the previous one, one level deeper after an opening bracket. */

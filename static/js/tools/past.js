@@ -1,6 +1,7 @@
 // Selects a past conversation and one of the agent's replies in it.
 import { h } from "../dom.js";
 import { ago } from "../format.js";
+import { gettext } from "../i18n.js";
 
 const ROLES = { user: "customer", agent: "agent", operator: "operator" };
 const LONGEST = 70;
@@ -17,13 +18,13 @@ export class PastAnswers {
   async load() {
     if (this.loaded) return;
     this.loaded = true;
-    this.conversation.replaceChildren(h("option", { value: "" }, "Loading…"));
+    this.conversation.replaceChildren(h("option", { value: "" }, gettext("Loading…")));
     try {
       const { results } = await this.api.get(`/conversations?limit=${NEWEST}`);
       this.rows = new Map(results.map((row) => [row.id, row]));
       const options = results.map((row) => h("option", { value: row.id }, titleOf(row)));
       this.conversation.replaceChildren(
-        ...(options.length ? options : [h("option", { value: "" }, "No conversations yet")]),
+        ...(options.length ? options : [h("option", { value: "" }, gettext("No conversations yet"))]),
       );
       await this.open();
     } catch (error) {
@@ -42,7 +43,7 @@ export class PastAnswers {
     this.messages = messages.filter((message) => message.role in ROLES);
     const answers = this.messages.filter((message) => message.role === "agent").reverse();
     this.turn.replaceChildren(
-      ...(answers.length ? answers : [{ id: "", content: "No reply yet" }]).map((message) =>
+      ...(answers.length ? answers : [{ id: "", content: gettext("No reply yet") }]).map((message) =>
         h("option", { value: message.id }, shorten(message.content)),
       ),
     );

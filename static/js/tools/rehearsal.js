@@ -1,14 +1,15 @@
 // The rehearsal: runs the edited tool on the latest replies and streams the verdicts that change.
 import { h, icon, note, state } from "../dom.js";
 import * as format from "../format.js";
+import { fill, gettext, ngettext } from "../i18n.js";
 import { mark, marked, place } from "../marks.js";
 import { reading } from "../turn.js";
 
 const at = (id) => document.getElementById(id);
 const KINDS = {
-  fires: ["ok", "bolt", "Would fire"],
-  fires_no_more: ["bad", "circle-x", "Would no longer fire"],
-  other_rule: ["mute", "arrows-split-2", "Held back for another reason"],
+  fires: ["ok", "bolt", gettext("Would fire")],
+  fires_no_more: ["bad", "circle-x", gettext("Would no longer fire")],
+  other_rule: ["mute", "arrows-split-2", gettext("Held back for another reason")],
 };
 
 export class Rehearsal {
@@ -24,22 +25,22 @@ export class Rehearsal {
         note(
           "bad",
           "alert-circle",
-          "The definition has errors.",
-          "Fix them under Definition, then rehearse.",
+          gettext("The definition has errors."),
+          gettext("Fix them under Definition, then rehearse."),
         ),
       );
     this.stopper = new AbortController();
     this.total = this.done = this.changed = this.failed = 0;
     this.list = null;
     this.running(true);
-    this.tell(h("p", { class: "t2" }, state("act", "loader-2", "Reading"), " the latest replies…"));
+    this.tell(h("p", { class: "t2" }, state("act", "loader-2", gettext("Reading")), gettext(" the latest replies…")));
     try {
       const body = { tools: { tools: { [this.nameOf()]: this.draft.document } }, turns: Number(at("turns").value) };
       await this.api.lines("/tools/rehearse", body, { signal: this.stopper.signal, onLine: (line) => this.took(line) });
       this.finish();
     } catch (error) {
       if (this.stopper.signal.aborted) this.finish({ isStopped: true });
-      else this.tell(note("bad", "alert-circle", "The rehearsal stopped.", error.message));
+      else this.tell(note("bad", "alert-circle", gettext("The rehearsal stopped."), error.message));
     } finally {
       this.running(false);
     }
@@ -65,7 +66,7 @@ export class Rehearsal {
     }
     at("rehearsal-bar").max = Math.max(1, this.total);
     at("rehearsal-bar").value = this.done;
-    at("rehearsal-count").textContent = `${this.done} of ${this.total}`;
+    at("rehearsal-count").textContent = fill(gettext("%(number)s of %(total)s"), { number: this.done, total: this.total });
   }
 
   add(line) {
@@ -78,29 +79,42 @@ export class Rehearsal {
   }
 
   finish({ isStopped = false } = {}) {
-    const read = `${format.plural(this.done, "reply", "replies")} read${isStopped ? ` of ${this.total}, then stopped` : ""}`;
+    const number = this.done;
+    const read = isStopped
+      ? fill(gettext("%(number)s of %(total)s replies read, then stopped."), { number, total: this.total })
+      : fill(ngettext("%(number)s reply read.", "%(number)s replies read.", number), { number });
     const summary = this.changed
       ? note(
           "warn",
           "arrows-split-2",
-          `${format.plural(this.changed, "reply", "replies")} would get a different verdict.`,
-          `${read}.`,
+          format.numbered(
+            ngettext(
+              "%(number)s reply would get a different verdict.",
+              gettext("%(number)s replies would get a different verdict."),
+              this.changed,
+            ),
+            this.changed,
+          ),
+          read,
         )
       : this.done
-        ? note("ok", "circle-check", "No verdict would change.", `${read}.`)
+        ? note("ok", "circle-check", gettext("No verdict would change."), read)
         : note(
             "mute",
             "history",
-            "No replies to rehearse on.",
-            "Talk to the agent in the playground first.",
+            gettext("No replies to rehearse on."),
+            gettext("Talk to the agent in the playground first."),
           );
     const failed =
       this.failed > 0 &&
       note(
         "bad",
         "alert-triangle",
-        `${format.plural(this.failed, "reply", "replies")} couldn’t be evaluated.`,
-        "The model gave no usable answer. Try again in a moment.",
+        format.numbered(
+          ngettext("%(number)s reply couldn’t be evaluated.", "%(number)s replies couldn’t be evaluated.", this.failed),
+          this.failed,
+        ),
+        gettext("The model gave no usable response. Try again in a moment."),
       );
     this.tell(...[summary, failed, this.list && h("div", { class: "mg-panel" }, this.list)].filter(Boolean));
   }
@@ -118,7 +132,7 @@ export class Rehearsal {
       h(
         "a",
         { class: "ts nw", title: format.moment(replied), href: `${this.links.playground}?conversation=${conversation}&turn=${turn}` },
-        `Turn ${seq}, ${format.ago(replied)}`,
+        fill(gettext("Turn %(turn)s, %(time)s"), { turn: seq, time: format.ago(replied) }),
       ),
       h("div", { class: "tl-from mg-stack" }, rows.map(difference)),
     );
@@ -131,16 +145,16 @@ function difference({ tool, kind, before, after }) {
     { class: "mg-flow ts" },
     state(...KINDS[kind]),
     h("code", {}, tool),
-    h("span", { class: "t3" }, "then"),
+    h("span", { class: "t3" }, gettext("then")),
     verdict(before),
     icon("chevron-right"),
-    h("span", { class: "t3" }, "now"),
+    h("span", { class: "t3" }, gettext("now")),
     verdict(after),
   );
 }
 
 function verdict(one) {
-  if (!one) return state("mute", "circle-dotted", "not mentioned");
+  if (!one) return state("mute", "circle-dotted", gettext("not mentioned"));
   const { tone, icon: name, word, gloss } = reading(one);
   return state(tone, name, gloss ? `${word}: ${gloss}` : word);
 }

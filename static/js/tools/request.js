@@ -1,4 +1,5 @@
 // Preview of what a tool would send: an HTTP request, an event or a message to the agent.
+import { gettext } from "../i18n.js";
 export function requestText({ action, sent }) {
   if (action === "send_urgent_message") return sent.message;
   if (action === "send_event")
@@ -9,9 +10,9 @@ export function requestText({ action, sent }) {
 }
 
 export const TITLES = {
-  send_webhook: "Request preview",
-  send_event: "Event preview",
-  send_urgent_message: "Message to the agent",
+  send_webhook: gettext("Request preview"),
+  send_event: gettext("Event preview"),
+  send_urgent_message: gettext("Message to the agent"),
 };
 
 const json = (value) => JSON.stringify(value, null, 2);

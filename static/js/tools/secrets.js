@@ -1,5 +1,6 @@
 // A webhook's signing secret and secret headers. Stored secrets are never shown again.
 import { h, icon } from "../dom.js";
+import { fill, gettext } from "../i18n.js";
 import { ask, showSecret } from "./dialog.js";
 
 const at = (id) => document.getElementById(id);
@@ -15,22 +16,22 @@ export class Secrets {
 
   async rotate() {
     const answer = await ask({
-      title: "Rotate the signing secret?",
+      title: gettext("Rotate the signing secret?"),
       content: h(
         "p",
         { class: "t2" },
-        "Calls are also signed with the old secret for 24 hours, so that you can update your endpoint.",
+        gettext("Calls are also signed with the old secret for 24 hours, so you can update your endpoint."),
       ),
       buttons: [
-        ["", "Cancel", "btn-quiet"],
-        ["make", "Rotate", "btn-primary"],
+        ["", gettext("Cancel"), "btn-quiet"],
+        ["make", gettext("Rotate"), "btn-primary"],
       ],
     });
     if (answer !== "make") return;
     try {
       const { signing_secret: secret } = await this.api.post(`${this.path}/signing-secret`);
       at("signing-state").dataset.s = "ok";
-      at("signing-state").replaceChildren(icon("lock"), "Set");
+      at("signing-state").replaceChildren(icon("lock"), gettext("Set"));
       await showSecret(secret);
     } catch (error) {
       this.toast.error(error.message);
@@ -41,13 +42,13 @@ export class Secrets {
     const name = at("header-name").value.trim();
     if (await this.change({ [name]: at("header-value").value })) {
       at("add-header").reset();
-      this.toast(`${name} saved. It is sent with each call and not shown again.`);
+      this.toast(fill(gettext("%(name)s saved. It’s sent with each call and not shown again."), { name }));
       at("header-name").focus();
     }
   }
 
   async drop(name) {
-    if (name && (await this.change({ [name]: null }))) this.toast(`${name} removed.`);
+    if (name && (await this.change({ [name]: null }))) this.toast(fill(gettext("%(name)s removed."), { name }));
   }
 
   async change(headers) {
@@ -72,7 +73,7 @@ const row = (name) =>
     h("span", { class: "t3" }, "••••••••"),
     h(
       "button",
-      { type: "button", class: "btn btn-bare btn-sm ml", "data-drop": name, "aria-label": `Remove ${name}` },
-      "Remove",
+      { type: "button", class: "btn btn-bare btn-sm ml", "data-drop": name, "aria-label": fill(gettext("Remove %(name)s"), { name }) },
+      gettext("Remove"),
     ),
   );

@@ -1,6 +1,7 @@
 // A tool's page: editor, secrets, trial and rehearsal.
 import { Api } from "../api.js";
 import { h, note } from "../dom.js";
+import { gettext } from "../i18n.js";
 import { offerKeys } from "../keys.js";
 import { Tabs } from "../tabs.js";
 import { toaster } from "../toast.js";
@@ -10,11 +11,16 @@ import { ask, sayRemoved, showSecret } from "./dialog.js";
 import { Draft, pretty } from "./draft.js";
 import { DefinitionForm } from "./form.js";
 import { JsonEditor } from "./json_editor.js";
+import { PageForm } from "./page_form.js";
 import { Rehearsal } from "./rehearsal.js";
 import { Secrets } from "./secrets.js";
 import { Trial } from "./trial.js";
 
 const at = (id) => document.getElementById(id);
+// A tool that has no name yet can be tried under this one.
+const UNNAMED = "new_tool";
+// The narrowest window in which form and JSON fit side by side.
+const WIDE = "(min-width: 1100px)";
 
 class Tool {
   constructor({ main, pane }) {
@@ -25,29 +31,30 @@ class Tool {
     this.isNew = "new" in pane.dataset;
     this.canEdit = "canConfigure" in pane.dataset;
     this.confirmRemoval();
+    const nameOf = () => this.name || UNNAMED;
     if ("custom" in pane.dataset && at("source")) this.edit();
     const drafts = () =>
-      this.draft?.document && !this.draft.mistakes.length ? { [this.name]: this.draft.document } : {};
+      this.draft?.document && !this.draft.mistakes.length ? { [nameOf()]: this.draft.document } : {};
     if (at("evaluate"))
       this.trial = new Trial({
         api: this.api,
         drafts,
         channel: pane.dataset.channel,
-        nameOf: () => this.name,
+        nameOf,
         toast: this.toast,
       });
     if (at("rehearse"))
       new Rehearsal({
         api: this.api,
-        nameOf: () => this.name,
+        nameOf,
         draft: this.draft,
         links: { playground: pane.dataset.playground },
       });
     if (at("secrets")) new Secrets({ api: this.api, name: this.name, toast: this.toast });
     this.openTab();
     document.addEventListener("keydown", (event) => this.pressed(event));
-    if (this.draft && this.canEdit) offerKeys(["⌘ S", "Save"]);
-    if (this.trial) offerKeys(["⌘ ↵", "Evaluate"]);
+    if (this.draft && this.canEdit) offerKeys(["⌘ S", gettext("Save")]);
+    if (this.trial) offerKeys(["⌘ ↵", gettext("Evaluate")]);
   }
 
   get name() {
@@ -82,6 +89,9 @@ class Tool {
     at("tidy")?.addEventListener("click", () => this.tidy());
     at("save")?.addEventListener("click", () => this.save());
     at("name")?.addEventListener("input", () => this.checking.soon());
+    at("project")?.addEventListener("change", () => this.moveTo(at("project").selectedOptions[0].dataset.slug));
+    if (this.pane.dataset.form) this.pageForm = new PageForm({ form: at(this.pane.dataset.form), tool: this });
+    this.view(this.pane.dataset.view === "both" && matchMedia(WIDE).matches ? "both" : "form");
     addEventListener("beforeunload", (event) => this.isUnsaved && event.preventDefault());
     this.checking.now();
   }
@@ -90,32 +100,41 @@ class Tool {
     return this.canEdit && !this.isLeaving && this.draft.isChanged;
   }
 
+  /** A new tool is checked and tried in the project that it will belong to. */
+  moveTo(slug) {
+    this.api.project = slug;
+    this.checking.now();
+  }
+
   view(name) {
-    at("form").hidden = name !== "form";
-    at("json").hidden = name !== "json";
+    at("sides").dataset.view = name;
     for (const button of at("view").children) button.setAttribute("aria-pressed", String(button.value === name));
+    if (name !== "form") this.editor.draw();
     this.show(this.draft.problems);
   }
 
   tidy() {
     if (this.draft.document) this.draft.write(pretty(this.draft.document), null);
-    else this.toast.error("This isn’t valid JSON, so it can’t be formatted.");
+    else this.toast.error(gettext("This isn’t valid JSON, so it can’t be formatted."));
   }
 
   changed() {
     at("saved").replaceChildren();
-    if (at("save")) at("save").disabled = !this.isNew && !this.draft.isChanged;
+    if (at("save") && !this.pageForm) at("save").disabled = !this.isNew && !this.draft.isChanged;
   }
 
   show(problems) {
     this.draft.problems = problems;
+    const isShown = (problem) => this.isTried || !this.isNew || !isUnfilled(this.draft.document, problem.path);
+    const held = problems.filter((problem) => !isShown(problem));
+    problems = problems.filter(isShown);
     const ofName = problems.filter(({ path }) => path === "name");
     const others = problems.filter(({ path }) => path !== "name");
     this.showName(ofName[0]);
     this.editor.show(others);
     const left = this.form.show(others);
-    at("whole").replaceChildren(...whole(at("json").hidden ? left : []));
-    renderState(at("check"), problems, { isNamed: Boolean(this.name) });
+    at("whole").replaceChildren(...whole(this.isFormShown ? left : []));
+    renderState(at("check"), problems, { isNamed: Boolean(this.name), isComplete: !held.length });
   }
 
   showName(problem) {
@@ -126,11 +145,18 @@ class Tool {
     at("name").setAttribute("aria-invalid", String(Boolean(problem)));
   }
 
+  /** True once the newest text has a name and no mistakes; otherwise it says what is missing. */
+  async isReady() {
+    if (!this.name) return this.askForName();
+    this.isTried = true;
+    await this.checking.now();
+    return this.draft.mistakes.length ? this.refuse() : true;
+  }
+
   async save({ over = null } = {}) {
     if (!at("save") || this.saving) return;
-    if (!this.name) return this.askForName();
-    await this.checking.now();
-    if (this.draft.mistakes.length) return this.refuse();
+    if (this.pageForm) return this.pageForm.submit();
+    if (!(await this.isReady())) return;
     this.saving = true;
     at("save").disabled = true;
     try {
@@ -146,14 +172,27 @@ class Tool {
 
   askForName() {
     at("name").focus();
-    this.showName({ message: "Enter a name, such as notify_kitchen_tool." });
+    this.showName({ message: gettext("Enter a name, such as notify_kitchen_tool.") });
+    return false;
   }
 
   refuse() {
     this.toast.error(this.draft.mistakes[0].message);
-    const wrong = at("json").hidden && document.querySelector("#form [aria-invalid]");
+    const wrong = this.isFormShown && document.querySelector("#form [aria-invalid]");
     if (wrong) wrong.focus();
-    else if (!at("json").hidden) this.editor.goTo(this.editor.problems[0] ?? { line: 1, column: 1 });
+    else if (!this.isFormShown) this.editor.goTo(this.editor.problems[0] ?? { line: 1, column: 1 });
+    return false;
+  }
+
+  get isFormShown() {
+    return at("sides").dataset.view !== "json";
+  }
+
+  /** The version that someone else saved since this page was loaded, or null. */
+  async newer() {
+    if (this.isNew) return null;
+    const saved = await this.api.get(`/custom-tools/${encodeURIComponent(this.name)}`).catch(() => null);
+    return saved && saved.version !== this.draft.version ? saved : null;
   }
 
   async saved(tool) {
@@ -167,7 +206,7 @@ class Tool {
 
   async failed(error) {
     if (error.code !== "stale_version") {
-      at("saved").replaceChildren(note("bad", "alert-circle", "Not saved.", error.message));
+      at("saved").replaceChildren(note("bad", "alert-circle", gettext("Not saved."), error.message));
       return;
     }
     const theirs = await this.api.get(`/custom-tools/${encodeURIComponent(this.name)}`).catch(() => null);
@@ -176,8 +215,8 @@ class Tool {
         note(
           "warn",
           "alert-triangle",
-          "This tool was removed.",
-          "Restore it from its history, or save this as a new tool.",
+          gettext("This tool was removed."),
+          gettext("Restore it from its history, or save this as a new tool."),
         ),
       );
       return;
@@ -205,7 +244,7 @@ class Tool {
       title: form.dataset.confirms,
       content: h("div", { class: "mg-stack" }, h("p", {}, form.dataset.because), named),
       buttons: [
-        ["", "Keep", "btn-quiet"],
+        ["", gettext("Keep"), "btn-quiet"],
         ["sure", form.dataset.does, "btn-danger-quiet"],
       ],
     });
@@ -226,6 +265,12 @@ class Tool {
       this.trial.evaluate();
     }
   }
+}
+
+/** True for an empty field of a new tool. Its problem is shown once someone tries to save. */
+function isUnfilled(definition, path) {
+  const value = path.split(".").reduce((part, name) => part?.[name], definition);
+  return path !== "" && path !== "name" && (value === undefined || value === "");
 }
 
 const pane = at("tool");

@@ -1,6 +1,7 @@
 // The trial: evaluates a written or past reply as if the agent had just said it. Nothing is sent.
 import { h, icon, note, state } from "../dom.js";
 import * as format from "../format.js";
+import { gettext } from "../i18n.js";
 import { expectedOf, keepButton } from "../keeping.js";
 import { mark, marked, numbersOf, placeVerdicts } from "../marks.js";
 import { reading } from "../turn.js";
@@ -43,14 +44,14 @@ export class Trial {
     if (!input) return at(this.from === "past" ? "past-conversation" : "answer").focus();
     const began = performance.now();
     at("evaluate").disabled = true;
-    at("try-cost").replaceChildren(state("act", "loader-2", "Reading"));
+    at("try-cost").replaceChildren(state("act", "loader-2", gettext("Reading")));
     try {
       const found = await this.api.send("POST", "/tools/evaluate", this.body(input), { timeout: TIMEOUT_MS });
       at("try-cost").textContent = format.duration(performance.now() - began);
       this.show(input, found.verdicts, found.calls ?? []);
     } catch (error) {
       at("try-cost").textContent = "";
-      at("try-result").replaceChildren(note("bad", "alert-circle", "Couldn’t evaluate it.", error.message));
+      at("try-result").replaceChildren(note("bad", "alert-circle", gettext("Couldn’t evaluate it."), error.message));
     } finally {
       at("evaluate").disabled = false;
     }
@@ -97,15 +98,15 @@ export class Trial {
     return h(
       "p",
       { class: "t2" },
-      state("mute", "circle-dotted", "No tool"),
-      " This reply doesn’t promise anything that a tool does.",
+      state("mute", "circle-dotted", gettext("No tool")),
+      gettext(" This reply doesn’t promise anything that a tool does."),
     );
   }
 
   /** Shown when the edited tool has no verdict. */
   own(spoken, name) {
     if (!name || spoken.some((verdict) => verdict.tool === name) || !spoken.length) return null;
-    return h("p", { class: "ts t2" }, h("code", {}, name), " finds no matching words.");
+    return h("p", { class: "ts t2" }, h("code", {}, name), gettext(" finds no matching words."));
   }
 
   verdict(verdict, number) {
@@ -117,7 +118,7 @@ export class Trial {
       h(
         "div",
         { class: "mg-flow" },
-        state(tone, name, verdict.fired ? "Would fire" : word),
+        state(tone, name, verdict.fired ? gettext("Would fire") : word),
         h("code", {}, verdict.tool),
         h("span", { class: "mg-n ml" }, number ? String(number) : ""),
       ),
@@ -148,7 +149,7 @@ function calledItself(name) {
     "p",
     { class: "ts t2" },
     h("code", {}, name),
-    " is called by the agent during a reply. It would send this:",
+    gettext(" is called by the agent during a reply. It would send this:"),
   );
 }
 
@@ -158,7 +159,7 @@ function preview({ tool, preview: shown }) {
   const copy = (event) => {
     const button = event.currentTarget;
     navigator.clipboard?.writeText(text).then(
-      () => button.lastChild.replaceWith("Copied"),
+      () => button.lastChild.replaceWith(gettext("Copied")),
       () => {},
     );
   };
@@ -170,7 +171,7 @@ function preview({ tool, preview: shown }) {
       { class: "mg-flow" },
       h("h4", {}, TITLES[shown.action]),
       h("code", { class: "ts t3" }, tool),
-      h("button", { type: "button", class: "btn btn-bare btn-sm ml", onclick: copy }, icon("copy"), "Copy"),
+      h("button", { type: "button", class: "btn btn-bare btn-sm ml", onclick: copy }, icon("copy"), gettext("Copy")),
     ),
     h("pre", { tabindex: "0" }, text),
   );

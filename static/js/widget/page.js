@@ -1,5 +1,6 @@
 // The widget page: a live preview in the widget's own panel, without a server.
 import { makeHost, Panel } from "../../widget/panel.js";
+import { gettext } from "../i18n.js";
 import { bindCopying } from "../people/copying.js";
 import { bindDialogs } from "../people/dialogs.js";
 import { palette } from "./palette.js";
@@ -14,10 +15,10 @@ const stage = document.getElementById("preview");
 
 const message = (id, role, content, blocks = []) => ({ id, seq: Number(id), role, content, blocks, turn: id });
 // Sample conversation: shops show an order; others use their first opener with a neutral reply.
-const order = { number: "2214", status: "on its way", items: [{ name: "Gift card", quantity: 2 }] };
+const order = { number: "2214", status: gettext("on its way"), items: [{ name: gettext("Gift card"), quantity: 2 }] };
 const said = agent.capabilities.includes("order_status")
-  ? ["Where is my order?", "It’s on its way and arrives on Friday.", { type: "order_list", orders: [order] }]
-  : [agent.asked || "Hello, I have a question", "I’m looking into it. You can also talk to a person.", { type: "escalation_button", escalation: "1" }];
+  ? [gettext("Where is my order?"), gettext("It’s on its way and arrives on Friday."), { type: "order_list", orders: [order] }]
+  : [agent.asked || gettext("Hello, I have a question"), gettext("I’m looking into it. You can also talk to a person."), { type: "escalation_button", escalation: "1" }];
 const talk = {
   ordered: () => [message("1", "user", said[0]), message("2", "agent", said[1], [said[2]])],
   drafts: new Map(),
@@ -32,7 +33,7 @@ function typed() {
 
 function draw() {
   stage.replaceChildren();
-  const actions = { write() {}, askForPerson() {}, hasAsked: () => false, known: () => "", opened() {}, closed() {} };
+  const actions = { write() {}, call: () => Promise.reject(new Error()), askForPerson() {}, hasAsked: () => false, known: () => "", opened() {}, closed() {} };
   const panel = new Panel({ ...makeHost(stage), agent: { ...agent, ...typed() }, base: location.origin, actions, catalog });
   panel.open({ focus: false });
   panel.render(talk);

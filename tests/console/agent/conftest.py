@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.models import AgentVersion
+from projects.models import AgentVersion, Project
 from tests.conftest import Tenant
 from tests.console.agent.controls import controls_of
 
@@ -38,6 +38,24 @@ class Settings:
     def change(self, section: str = "business", **changes: str) -> Any:
         """Open a section, change fields and save."""
         return self.save(self.form(section), section, **changes)
+
+    def publish(self, **changes: str) -> Any:
+        """Publish the draft as the page shows it."""
+        page = self.client.get(self.address("publish"))
+        return self.client.post(self.address("publish"), {"started_from": page.context["started_from"], **changes})
+
+    def publish_change(self, section: str = "business", **changes: str) -> None:
+        """Save a change and publish it."""
+        assert self.change(section, **changes).status_code == 302
+        assert self.publish().status_code == 302
+
+    @property
+    def live(self) -> AgentVersion:
+        """The published version."""
+        with self.tenant.tx():
+            version = Project.objects.select_related("agent_version").get(pk=self.tenant.project.pk).agent_version
+        assert version
+        return version
 
     @property
     def versions(self) -> list[AgentVersion]:

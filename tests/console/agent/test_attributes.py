@@ -148,7 +148,7 @@ def test_an_empty_secret_field_keeps_the_secret(owner: Settings) -> None:
         ("menu", "json", "{", "This isn’t valid JSON."),
         ("flag", "bool", "perhaps", "must be True or False"),
         ("text", "str", "a\x00b", "control character"),
-        ("text", "str", "x" * 10_001, "At most 10,000 characters; this has 10,001."),
+        ("text", "str", "x" * 10_001, "Use at most 10,000 characters. This has 10,001."),
         (SMS, "bool", "True", "An attribute with this name already exists"),
     ],
 )

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from console.agent.sections import SECTIONS
-from projects.models import Project, User
+from projects.models import User
 from tests.conftest import Tenant
 from tests.console.agent.conftest import Settings
 from tests.console.agent.controls import controls_of
@@ -33,11 +33,12 @@ def test_a_note_appears_in_the_history(owner: Settings) -> None:
     assert owner.versions[0].note == "Nello left"
 
 
-def test_the_next_turn_uses_the_saved_version(owner: Settings) -> None:
+def test_a_save_reaches_customers_only_once_it_is_published(owner: Settings) -> None:
+    before = owner.live.config.style
     owner.change(style="Terse.")
-    with owner.tenant.tx():
-        project = Project.objects.select_related("agent_version").get()
-    assert project.agent_version.config.style == "Terse."
+    assert (owner.live.config.style, owner.document["style"]) == (before, "Terse.")
+    owner.publish()
+    assert owner.live.config.style == "Terse."
 
 
 def test_entries_keep_the_order_of_the_form(owner: Settings) -> None:
@@ -78,7 +79,7 @@ def test_a_malformed_form_is_refused_without_an_error(junk: str, owner: Settings
     ("section", "name", "value", "sentence"),
     [
         ("business", "agent_name", "  ", "This field is required"),
-        ("business", "business_name", "x" * 200, "Use at most 120 characters; this has 200."),
+        ("business", "business_name", "x" * 200, "Use at most 120 characters. This has 200."),
         ("business", "style", "a\x01", "control character U+0001"),
         ("scenarios", "scenarios.0.steps.1.text", "", "Describe what the agent does in this step"),
         ("scenarios", "scenarios.0.steps.1.tools", "no good", "Enter tool names separated by commas"),

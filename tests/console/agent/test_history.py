@@ -23,7 +23,7 @@ def test_the_history_shows_authors_and_changes(owner: Settings) -> None:
 
 
 def test_times_are_in_the_business_time_zone(owner: Settings) -> None:
-    owner.change("hours", timezone="Pacific/Kiritimati")
+    owner.publish_change("hours", timezone="Pacific/Kiritimati")
     page = owner.page("history")
     for version in owner.versions:
         assert f'{version.created_at.astimezone(ZoneInfo("Pacific/Kiritimati")):%H:%M:%S}"' in page
@@ -39,11 +39,11 @@ def test_any_two_versions_can_be_compared(owner: Settings) -> None:
 
 def test_restoring_creates_a_new_version(owner: Settings) -> None:
     first = owner.document
-    owner.change(agent_name="Bruno")
-    response = owner.client.post(owner.address("history"), {"restore": "1", "started_from": "2"})
+    owner.publish_change(agent_name="Bruno")
+    response = owner.client.post(owner.address("history"), {"restore": "1", "started_from": "3"})
     assert response.status_code == 302
-    assert (owner.document, owner.versions[0].note) == (first, "Restored version 1")
-    assert [version.number for version in owner.versions] == [3, 2, 1]
+    assert (owner.document, owner.live.note) == (first, "Restored version 1")
+    assert [version.number for version in owner.versions] == [4, 3, 2, 1]
 
 
 def test_restoring_over_an_unseen_version_is_refused(owner: Settings) -> None:
@@ -78,11 +78,11 @@ def test_settings_that_became_invalid_can_be_fixed(owner: Settings) -> None:
 def test_a_version_with_a_now_blocked_url_is_not_restored(owner: Settings, settings: Any) -> None:
     """It doesn't block other changes."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
-    owner.change("models", model_base_url="http://127.0.0.1:8999/v1")
+    owner.publish_change("models", model_base_url="http://127.0.0.1:8999/v1")
     settings.OUTBOUND_ALLOW = []
     assert owner.change(agent_name="Bruno").status_code == 302
-    owner.change("models", model_base_url="")
-    response = owner.client.post(owner.address("history"), {"restore": "2", "started_from": "4"})
+    owner.publish_change("models", model_base_url="")
+    response = owner.client.post(owner.address("history"), {"restore": "3", "started_from": "6"})
     assert (response.status_code, owner.document["model_base_url"]) == (422, "")
 
 

@@ -7,23 +7,30 @@ from typing import Any
 
 import pytest
 from django.core import mail
+from django.db import DatabaseError
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from config import environment
+from config.runner import preflight
 from jobs import claims
+from jobs.attempt import attempt
 from jobs.lanes import lane_of
-from jobs.runner import attempt
-from projects.models import Role
+from jobs.models import ModelCall
+from projects.models import Role, User
 from projects.models.attribute_catalogue import KIND_LIMITS, LIMIT_SETTINGS, SETTING
 from projects.records.attributes import resolve_attributes
 from tenancy.threads import in_db
 from tests.conftest import Tenant, member_of
 from tests.console.agent.conftest import Settings
 from tests.console.pages.conftest import browser
-from tools.engine.limit_alerts import LANE, has_room
-from tools.engine.model_budget import SETTINGS
+from tools.engine.limits.alerts import LANE, has_room
+from tools.engine.limits.catalogue import RULES
+from tools.engine.limits.model_budget import find_spent_budget
+from tools.engine.limits.organization import read_organization_limits
 from tools.engine.policy import policy_of
-from tools.models import LimitAlert
+from tools.models import OF_ORGANIZATIONS, Limit, LimitAlert, OperatorLimit
 
 TEXTS = f"{SETTING}sms_daily_limit"
 
@@ -59,7 +66,7 @@ def test_two_people_lift_a_limit_once(owner: Settings) -> None:
     alert = reach(owner.tenant)
     lift(owner.client, owner.tenant, alert)
     lift(owner.client, owner.tenant, alert)
-    assert "has already been lifted" in owner.page("limits")
+    assert "has already been raised" in owner.page("limits")
 
 
 def test_a_limit_of_another_tenant_cannot_be_lifted(tenant: Tenant, stranger: Tenant) -> None:
@@ -70,20 +77,20 @@ def test_a_limit_of_another_tenant_cannot_be_lifted(tenant: Tenant, stranger: Te
 def test_a_reached_limit_needs_somebody(owner: Settings) -> None:
     reach(owner.tenant)
     text = owner.client.get(reverse("dashboard", args=[owner.tenant.project.slug])).content.decode()
-    assert "The limit of 200 text messages a day was reached." in text
+    assert "The limit of 200 text messages per day was reached." in text
     assert f'href="{address(owner.tenant)}"' in text
 
 
 def test_a_half_used_limit_needs_somebody(owner: Settings) -> None:
     reach(owner.tenant, used=99)
     text = owner.client.get(reverse("dashboard", args=[owner.tenant.project.slug])).content.decode()
-    assert "100 of at most 200 text messages a day." in text
+    assert "100 of 200 text messages per day used." in text
 
 
 def test_a_lifted_limit_needs_nobody(owner: Settings) -> None:
     lift(owner.client, owner.tenant, reach(owner.tenant))
     text = owner.client.get(reverse("dashboard", args=[owner.tenant.project.slug])).content.decode()
-    assert "text messages a day" not in text
+    assert "text messages per day" not in text
 
 
 def test_a_limit_is_set_on_the_attributes_page(owner: Settings) -> None:
@@ -109,7 +116,7 @@ def test_a_limit_is_set_and_read_over_the_api(tenant: Tenant, client: Client) ->
 def test_the_page_names_the_limits_that_hold_without_a_setting() -> None:
     defaults = {key: getattr(policy_of(kind), limit) for (kind, limit), key in KIND_LIMITS.items()}
     assert all(f"({most:,} if empty)" in LIMIT_SETTINGS[key] for key, most in defaults.items())
-    assert {*defaults, *(key for key, _ in SETTINGS.values())} == {*LIMIT_SETTINGS}
+    assert {*defaults, *(rule.setting for rule in RULES.values())} == {*LIMIT_SETTINGS}
 
 
 def test_half_of_a_limit_and_the_whole_are_mailed_to_those_who_may_lift_it(tenant: Tenant, settings: Any) -> None:
@@ -119,10 +126,126 @@ def test_half_of_a_limit_and_the_whole_are_mailed_to_those_who_may_lift_it(tenan
     reach(tenant, used=99)
     asyncio.run(_run_notices())
     assert sorted(letter.to[0] for letter in mail.outbox) == sorted([operator.email, tenant.owner.email])
-    assert "100 of at most 200 text messages a day." in mail.outbox[0].body
+    assert "100 of 200 text messages per day used." in mail.outbox[0].body
 
 
 async def _run_notices() -> None:
     lane = lane_of(LANE)
     for job in await in_db(claims.claim, [lane], limit=5):
         await attempt(job, lane)
+
+
+# Changing them
+
+
+def change(client: Client, tenant: Tenant, limit: str, most: str, **more: str) -> Any:
+    return client.post(address(tenant), {"limit": limit, "most": most, **more})
+
+
+def rows(client: Client, tenant: Tenant, name: str = "rows") -> dict[str, Any]:
+    return {row.limit: row for row in client.get(address(tenant)).context[name]}
+
+
+def test_an_admin_changes_a_limit_of_the_project(tenant: Tenant) -> None:
+    client = browser(member_of(tenant, Role.ADMIN))
+    assert change(client, tenant, "model_month_cost", "1,500").status_code == 302
+    assert rows(client, tenant)["model_month_cost"].most == "1,500 USD"
+
+
+def test_an_empty_field_returns_to_the_default(owner: Settings) -> None:
+    change(owner.client, owner.tenant, "sms", "50")
+    change(owner.client, owner.tenant, "sms", "")
+    row = rows(owner.client, owner.tenant)["sms"]
+    assert (row.most, row.origin) == ("200", "Default")
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("-5", "A limit is a whole number from 0 to 1,000,000,000,000, not -5. 0 allows nothing."),
+        ("lots", "Enter a whole number, such as 200, or leave it empty."),
+        ("1.5", "Enter a whole number, such as 200, or leave it empty."),
+        ("9" * 20, "A limit is a whole number from 0 to 1,000,000,000,000"),
+    ],
+)
+def test_a_wrong_limit_is_refused_beside_its_field(typed: str, sentence: str, owner: Settings) -> None:
+    answer = change(owner.client, owner.tenant, "model_month_cost", typed)
+    assert answer.status_code == 422
+    row = {row.limit: row for row in answer.context["rows"]}["model_month_cost"]
+    assert (row.typed, row.error.startswith(sentence)) == (typed, True)
+
+
+def test_a_limit_of_nothing_says_what_it_does(owner: Settings) -> None:
+    answer = owner.client.post(address(owner.tenant), {"limit": "turns", "most": "0"}, follow=True)
+    assert "0 blocks all of these." in answer.content.decode()
+
+
+def test_an_operator_of_the_project_changes_no_limit(tenant: Tenant) -> None:
+    assert change(browser(member_of(tenant, Role.OPERATOR)), tenant, "sms", "50").status_code == 403
+
+
+def test_an_owner_limits_the_whole_organization(owner: Settings) -> None:
+    change(owner.client, owner.tenant, "storage", "500", organization="1")
+    assert rows(owner.client, owner.tenant, "shared")["storage"].most == "500 MB"
+
+
+def test_an_admin_does_not_limit_the_organization(tenant: Tenant) -> None:
+    admin = browser(member_of(tenant, Role.ADMIN))
+    assert change(admin, tenant, "storage", "500", organization="1").status_code == 403
+
+
+def test_an_owner_stays_below_the_operators_limit(owner: Settings) -> None:
+    limit_by_operator(owner.tenant, 100)
+    answer = change(owner.client, owner.tenant, "model_month_cost", "101", organization="1")
+    assert answer.status_code == 422
+    assert "The server administrator allows at most 100 USD per month for models." in answer.content.decode()
+    row = rows(owner.client, owner.tenant, "shared")["model_month_cost"]
+    assert (row.most, row.origin) == ("100 USD", "Set by the server administrator")
+
+
+def test_somebody_elses_organization_is_not_found(tenant: Tenant, stranger: Tenant) -> None:
+    assert change(browser(stranger.owner), tenant, "storage", "5", organization="1").status_code == 404
+
+
+def limit_by_operator(tenant: Tenant, most: int) -> None:
+    OperatorLimit(organization_id=tenant.organization.pk, limit=Limit.MONTH_COST, most=most).save(
+        using="ops", force_insert=True
+    )
+
+
+def test_the_product_cannot_write_the_operators_limits(tenant: Tenant) -> None:
+    limit_by_operator(tenant, 100)
+    with pytest.raises(DatabaseError, match="permission denied"), tenant.tx():
+        OperatorLimit.objects.update(most=1_000)
+
+
+def test_the_operator_sets_a_limit_in_the_admin(tenant: Tenant) -> None:
+    platform = User.objects.create_superuser("platform@example.com", "correct horse battery")
+    client, url = browser(platform), reverse("admin:tools_operatorlimit_add")
+    typed = {"limited": str(tenant.organization.pk), "limit": "model_month_cost", "most": "75"}
+    client.post(url, typed)
+    with tenant.tx():
+        assert read_organization_limits().by_operator == {"model_month_cost": 75}
+    assert "has such a limit already" in client.post(url, typed).content.decode()
+    assert "greater than or equal to 0" in client.post(url, {**typed, "limit": "turns", "most": "-1"}).content.decode()
+
+
+def test_an_owner_sets_no_operators_limit_in_the_admin(tenant: Tenant) -> None:
+    assert browser(tenant.owner).get(reverse("admin:tools_operatorlimit_add")).status_code == 403
+
+
+def test_a_month_is_warned_of_on_the_home_page_until_the_limit_is_raised(owner: Settings) -> None:
+    tenant = owner.tenant
+    change(owner.client, tenant, "model_month_tokens", "100")
+    with tenant.tx():
+        known = {"template_hash": "", "host": "", "messages": [], "total_ms": 1, "started_at": timezone.now()}
+        ModelCall.objects.create(project=tenant.project, skill="reply", model="m", input_tokens=85, **known)
+        find_spent_budget(tenant.project)
+    home, said = reverse("dashboard", args=[tenant.project.slug]), "85 of 100 model tokens per month used."
+    before = said in owner.client.get(home).content.decode()
+    change(owner.client, tenant, "model_month_tokens", "1000")
+    assert (before, said in owner.client.get(home).content.decode()) == (True, False)
+
+
+def test_the_settings_of_the_installation_name_the_same_limits() -> None:
+    assert set(OF_ORGANIZATIONS) == environment.ORGANIZATION_LIMITS == preflight.LIMITS

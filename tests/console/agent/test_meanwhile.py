@@ -27,7 +27,7 @@ def test_the_last_editor_is_named(tenant: Tenant) -> None:
         note(tenant, "Dino", project=tenant.project, action=AuditAction.DISCONNECTED)
         note(tenant, "Elsa", project=create_project("Other", config=tenant.project.agent_version.config))
         assert last_to_change(tenant.project, "Mail", CHANGED, MADE) == "Bruno"
-        assert last_to_change(tenant.project, "Calendar", CHANGED, MADE) == "Somebody"
+        assert last_to_change(tenant.project, "Calendar", CHANGED, MADE) == "Someone"
 
 
 def test_differences_use_the_pages_field_titles() -> None:

@@ -48,8 +48,9 @@ def test_tool_definitions_count_toward_the_prompt(owner: Settings) -> None:
     with owner.tenant.tx():
         offer = read_offer(Trigger.TURN, owner.tenant.project, channel=everything.channel)
     assert everything.parts["tools"] > offer.weight > 1_000
-    assert everything.total - none.total == pytest.approx(everything.parts["tools"], abs=200)
-    assert none.parts["tools"] == 0
+    tools = everything.parts["tools"] - none.parts["tools"]
+    assert everything.total - none.total == pytest.approx(tools, abs=200)
+    assert none.parts["tools"] < offer.weight / 4
 
 
 def test_the_page_shows_the_remaining_prompt_budget(owner: Settings) -> None:
@@ -66,7 +67,12 @@ def test_a_small_budget_warns_at_the_largest_field(owner: Settings) -> None:
     put(owner, business_context=words(owner, room=2_050))
     page = owner.page()
     assert 'aria-describedby="business_context-too-large"' in page
-    assert page.count("2.0 kB are left for the conversation. Shorten the business context by 2.0 kB") == 2
+    assert (
+        page.count(
+            "leaving 2.0 kB for the conversation. The conversation needs 4 kB. Shorten the business context by 2.0 kB."
+        )
+        == 2
+    )
     assert 'id="procedures-too-large"' not in owner.page("procedures")
 
 
@@ -80,14 +86,15 @@ def test_settings_without_budget_are_refused_and_keep_their_input(owner: Setting
     put(owner, scenarios=[])
     before = len(owner.versions)
     typed = words(owner, room=0)
-    response = owner.change(business_context=typed, note="All of it")
+    response = owner.change(business_context=typed, note="Details")
     page = response.content.decode()
     assert response.status_code == 422
     assert 'aria-invalid="true" aria-describedby="business_context-error"' in page
     assert (
-        "nothing is left for the conversation. Shorten the business context by 4.0 kB, so that 4 kB of it fit." in page
+        "leaving 0.0 kB for the conversation. The conversation needs 4 kB. Shorten the business context by 4.0 kB."
+        in page
     )
-    assert {typed, "All of it"} <= set(controls_of(page).values())
+    assert {typed, "Details"} <= set(controls_of(page).values())
     assert len(owner.versions) == before
 
 
@@ -99,7 +106,7 @@ def test_a_refusal_appears_on_the_saved_page_and_names_the_largest_field(owner: 
     page = response.content.decode()
     assert response.status_code == 422
     assert 'id="procedures-error"' in page
-    assert "the business context is" in page
+    assert "the business context " in page
     assert "Shorten the business context or the procedures by " in page
 
 
@@ -133,24 +140,24 @@ def test_an_oversized_version_is_not_restored(owner: Settings) -> None:
             {"business_context": 14_200, "scenarios": 6_000},
             (),
             "business_context",
-            "A request may have 25 kB: the business context is 14.2 kB, and 3.3 kB are left for the conversation."
-            " Shorten the business context by 0.7 kB, so that 4 kB of it fit.",
+            "Requests are limited to 25 kB: the business context 14.2 kB, leaving 3.3 kB for the conversation."
+            " The conversation needs 4 kB. Shorten the business context by 0.7 kB.",
         ),
         (
             {"business_context": 14_200, "scenarios": 6_000, "tools": 4_000},
             ("scenarios",),
             "scenarios",
-            "A request may have 25 kB: the business context is 14.2 kB, the scenarios are 6.0 kB, and nothing is"
-            " left for the conversation. Shorten the business context or the scenarios by 4.7 kB, so that 4 kB of it fit.",
+            "Requests are limited to 25 kB: the business context 14.2 kB, the scenarios 6.0 kB, leaving 0.0 kB"
+            " for the conversation. The conversation needs 4 kB. Shorten the business context or the scenarios by 4.7 kB.",
         ),
         (
             {"scenarios": 9_000, "procedures": 8_500, "intents": 8_000},
             (),
             "scenarios",
-            "A request may have 25 kB: the scenarios are 9.0 kB, and nothing is left for the conversation."
-            " Shorten the settings by 6.0 kB, so that 4 kB of it fit.",
+            "Requests are limited to 25 kB: the scenarios 9.0 kB, leaving 0.0 kB for the conversation."
+            " The conversation needs 4 kB. Shorten the settings by 6.0 kB.",
         ),
-        ({"tools": 23_000}, ("agent_name",), "enabled_tools", "the tools are 23.0 kB"),
+        ({"tools": 23_000}, ("agent_name",), "enabled_tools", "the tools 23.0 kB"),
     ],
     ids=["too little", "on another page", "all of it", "nowhere else"],
 )

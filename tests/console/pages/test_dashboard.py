@@ -12,13 +12,15 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from console.dashboard import metrics_cache
-from projects.agents.agent_versions import Edit, change_agent
+from conversations.analytics import figure_cache
+from conversations.inbox.waiting import Waiting
 from projects.agents.templates_catalogue import Locale, business_templates, start_business
-from projects.models import Role, User
+from projects.models import Member, Role, User
+from projects.models.source import Source
 from projects.models.widget import Widget
 from tenancy.scope import tenant_tx
 from tests.conftest import Tenant, member_of
+from tests.console.agent.publishing import publish
 from tests.console.pages.conftest import add_effect, add_promise, browser, playground, talk
 from tools.models import EffectState, PromiseState
 
@@ -40,20 +42,36 @@ def test_a_new_project_shows_the_next_step(owner: Client, tenant: Tenant) -> Non
 def test_metrics_appear_with_the_first_conversation(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Hi")
     text = owner.get(url_of(tenant)).content.decode()
-    assert "Turns by day" in text
+    assert "Conversations by day" in text
     assert "No conversations yet" not in text
 
 
-def test_completed_steps_are_checked_off(owner: Client, tenant: Tenant) -> None:
+def test_completed_steps_are_checked_off(owner: Client, tenant: Tenant, settings: Any) -> None:
+    settings.OFFLINE_MODEL = False
     talk(tenant, "Hi")
     steps = {step.title: step.is_done for step in owner.get(url_of(tenant)).context["steps"]}
     assert steps == {
         "Talk to the agent": True,
         "Describe your business": True,
+        "Connect a model": True,
+        "Connect messaging": False,
         "Set opening hours": True,
         "Add the chat to your site": False,
-        "Invite a colleague": False,
+        "Invite a teammate": False,
     }
+
+
+def test_the_offline_model_leaves_the_step_of_the_model_open(owner: Client, tenant: Tenant, settings: Any) -> None:
+    settings.OFFLINE_MODEL = True
+    steps = {step.title: step.is_done for step in owner.get(url_of(tenant)).context["steps"]}
+    assert steps["Connect a model"] is False
+
+
+def test_connected_mail_checks_off_the_step_of_messages(owner: Client, tenant: Tenant) -> None:
+    with tenant.tx():
+        Source.objects.create(project=tenant.project, kind="smtp")
+    steps = {step.title: step.is_done for step in owner.get(url_of(tenant)).context["steps"]}
+    assert steps["Connect messaging"] is True
 
 
 def test_hidden_steps_stay_hidden_for_everyone(owner: Client, tenant: Tenant) -> None:
@@ -63,11 +81,13 @@ def test_hidden_steps_stay_hidden_for_everyone(owner: Client, tenant: Tenant) ->
         assert "first-steps" not in client.get(url_of(tenant)).content.decode()
 
 
-def test_completed_onboarding_stays_hidden(owner: Client, tenant: Tenant) -> None:
+def test_completed_onboarding_stays_hidden(owner: Client, tenant: Tenant, settings: Any) -> None:
+    settings.OFFLINE_MODEL = False
     talk(tenant, "Hi")
     member_of(tenant, Role.VIEWER)
     with tenant.tx():
         widget = Widget.objects.create(project=tenant.project, origins=["https://nello.example"])
+        Source.objects.create(project=tenant.project, kind="smtp")
     owner.get(url_of(tenant))
     with tenant.tx():
         widget.delete()
@@ -84,11 +104,11 @@ def test_example_facts_do_not_complete_the_description_step(tenant: Tenant) -> N
     settings = client.get(reverse("agent", args=[project.slug]))
     assert "Replace 19 example facts" in settings.content.decode()
     with tenant_tx(project.organization_id):
-        change_agent(project, Edit({"business_context": "Via Roma 1. Phone: +1 415 555 0132."}, 1, tenant.owner))
+        publish(project, {"business_context": "Via Roma 1. Phone: +1 415 555 0132."}, author=tenant.owner)
     left = client.get(reverse("agent", args=[project.slug])).content.decode()
     assert "Replace 1 example fact<" in left
     with tenant_tx(project.organization_id):
-        change_agent(project, Edit({"business_context": "Via Roma 1."}, 2, tenant.owner))
+        publish(project, {"business_context": "Via Roma 1."}, author=tenant.owner)
     assert [step.is_done for step in client.get(here).context["steps"] if step.title == "Describe your business"] == [
         True
     ]
@@ -120,6 +140,8 @@ def test_example_hours_count_once_a_person_saves_them(tenant: Tenant) -> None:
     assert "Hours confirmed." in saved.content.decode()
     assert "These are example hours" not in saved.content.decode()
     assert is_set() == [True]
+    with tenant_tx(project.organization_id):
+        Member.objects.update(developer_tools=True)
     attributes = client.get(reverse("agent", kwargs={"project_slug": project.slug, "section": "attributes"}))
     assert "The opening hours were confirmed" in attributes.content.decode()
 
@@ -129,7 +151,7 @@ def test_custom_hours_complete_the_hours_step(tenant: Tenant) -> None:
     locale = Locale(timezone="Europe/Rome", region="IT")
     project = start_business("Da Gina", starter=business_templates()["agency"], owner=tenant.owner, locale=locale)
     with tenant_tx(project.organization_id):
-        change_agent(project, Edit({"hours": {"mon": [["10:00", "11:00"]]}}, 1, tenant.owner))
+        publish(project, {"hours": {"mon": [["10:00", "11:00"]]}}, author=tenant.owner)
     steps = browser(tenant.owner).get(reverse("dashboard", args=[project.slug])).context["steps"]
     assert [step.is_done for step in steps if step.title == "Set opening hours"] == [True]
 
@@ -157,7 +179,25 @@ def test_flagged_conversations_and_failed_jobs_need_attention(
     assert "Jonas Weber: asked for a person" in text
     assert reverse("conversation", args=[tenant.project.slug, row.pk]) in text
     assert "2 failed jobs" in text
-    assert response.context["matters_count"] == 3
+
+
+def kinds(response: Any) -> list[tuple[str, int]]:
+    return [(row["matter"].kind, row["matter"].count) for row in response.context["matters"]]
+
+
+def test_the_count_is_that_of_the_inbox(owner: Client, tenant: Tenant, failed_job: Callable[..., Any]) -> None:
+    """A conversation with two reasons counts once, and a failed job is no conversation."""
+    failed_job()
+    for guest in ("one", "two"):
+        row = talk(tenant, "Hi", guest=guest, flag="asked for a person")
+        add_effect(tenant, row, state=EffectState.UNKNOWN)
+    response = owner.get(url_of(tenant))
+    with tenant.tx():
+        assert response.context["matters_count"] == Waiting(tenant.project).count == 2
+    assert response.context["counts"]["inbox"].waiting == 2
+    assert kinds(response) == [("unknown", 2), ("failed_jobs", 1)]
+    inbox = owner.get(response.context["matters"][0]["matter"].url)
+    assert len(inbox.context["rows"]) == 2
 
 
 def test_an_empty_attention_list_says_so(owner: Client, tenant: Tenant) -> None:
@@ -169,11 +209,12 @@ def test_unknown_effects_and_broken_promises_need_attention(owner: Client, tenan
     row = talk(tenant, "Hi")
     add_effect(tenant, row, state=EffectState.UNKNOWN)
     add_promise(tenant, row, "I’ll call you back.", state=PromiseState.BROKEN)
-    text = owner.get(url_of(tenant)).content.decode()
-    assert "Confirm the outcome of send_sms_tool" in text
-    assert "Promise broken: “I’ll call you back.”" in text
-    for page, state in (("effects", "unknown"), ("promises", "broken")):
-        assert f'href="{reverse(page, args=[tenant.project.slug])}?state={state}"' in text
+    other = talk(tenant, "Hello", guest="other")
+    add_promise(tenant, other, "I’ll write to you.", state=PromiseState.BROKEN)
+    response = owner.get(url_of(tenant))
+    assert kinds(response) == [("unknown", 1), ("broken", 1)]
+    urls = [row["matter"].url for row in response.context["matters"]]
+    assert urls == [reverse("conversation", args=[tenant.project.slug, one.pk]) for one in (row, other)]
 
 
 def test_promises_that_were_not_sent_need_a_provider(owner: Client, tenant: Tenant) -> None:
@@ -184,14 +225,13 @@ def test_promises_that_were_not_sent_need_a_provider(owner: Client, tenant: Tena
     text = response.content.decode()
     assert "2 promises weren’t sent. Connect a provider." in text
     assert f'href="{reverse("promises", args=[tenant.project.slug])}?state=not_sent"' in text
-    assert response.context["matters_count"] == 2
 
 
 def test_promises_of_test_conversations_need_no_attention(owner: Client, tenant: Tenant) -> None:
     row = playground(tenant)
     add_promise(tenant, row, state=PromiseState.BROKEN)
     add_promise(tenant, row, evidence="outbox")
-    assert owner.get(url_of(tenant)).context["matters_count"] == 0
+    assert owner.get(url_of(tenant)).context["matters"] == []
 
 
 def test_promises_broken_long_ago_are_not_listed(owner: Client, tenant: Tenant) -> None:
@@ -200,15 +240,15 @@ def test_promises_broken_long_ago_are_not_listed(owner: Client, tenant: Tenant) 
 
 
 def test_pending_metrics_show_a_placeholder(owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics_cache, "BUSY", 1)
+    monkeypatch.setattr(figure_cache, "BUSY", 1)
     talk(tenant, "Hi")
     text = owner.get(url_of(tenant)).content.decode()
-    assert "Loading the last 7 days" in text
-    assert "No replies yet" not in text
-    for running in list(metrics_cache._counting.values()):
+    assert "Counting" in text
+    assert "Not enough data yet" not in text
+    for running in list(figure_cache._counting.values()):
         running.result(timeout=60)
     text = owner.get(url_of(tenant)).content.decode()
-    assert "No replies yet" in text
+    assert "Not enough data yet" in text
     assert "aria-busy" not in text
 
 
@@ -219,4 +259,4 @@ def test_metrics_show_their_time_in_the_business_time_zone(
     noon = datetime(2026, 11, 20, 12, 5, tzinfo=UTC)
     monkeypatch.setattr(timezone, "now", lambda: noon)
     zone = tenant.project.agent_version.config.timezone  # type: ignore[union-attr]
-    assert f"as of {noon.astimezone(ZoneInfo(zone)):%H:%M}" in owner.get(url_of(tenant)).content.decode()
+    assert f"As of {noon.astimezone(ZoneInfo(zone)):%H:%M}" in owner.get(url_of(tenant)).content.decode()

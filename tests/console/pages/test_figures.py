@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from console.dashboard import metrics_cache
-from console.dashboard.charts import Series, lines, nice_top, stacked
-from console.dashboard.metrics import Figures, last_days, project_figures
+from console.dashboard.charts import Axis, Series, lines, nice_top, stacked
+from console.dashboard.metrics import Figures, project_figures
 from console.dashboard.stats import stats_of
-from conversations.models import Channel, Freshness, Turn
+from conversations.analytics import figure_cache
+from conversations.analytics.period import Period, last_days
+from conversations.models import Channel, Turn
 from jobs.models import ModelCall
 from tests.conftest import Tenant
-from tests.console.pages.conftest import add_effect, add_promise, add_turn, playground, talk
+from tests.console.pages.conftest import add_promise, add_turn, playground, talk
 from tools.models import PromiseState
 
 
-def figures_of(tenant: Tenant, *, now: datetime | None = None) -> Figures:
+def figures_of(tenant: Tenant, *, now: datetime | None = None, days: int = 7) -> Figures:
     with tenant.tx():
-        return project_figures(tenant.project, last_days(now or timezone.now(), timezone="Europe/Rome"))
+        return project_figures(tenant.project, last_days(now or timezone.now(), days=days, timezone="Europe/Rome"))
 
 
 def days_ago(days: float) -> datetime:
@@ -50,16 +49,21 @@ def test_days_are_in_the_business_time_zone(tenant: Tenant) -> None:
     """23:30 in London is tomorrow in Rome."""
     talk(tenant, "Hi", at=datetime(2026, 11, 19, 23, 30, tzinfo=UTC))
     figures = figures_of(tenant, now=datetime(2026, 11, 20, 12, 0, tzinfo=UTC))
-    assert [day.count for day in figures.days] == [0, 0, 0, 0, 0, 0, 1]
+    assert [day.volume and day.volume.all for day in figures.slots] == [0, 0, 0, 0, 0, 0, 1]
 
 
-def test_the_fresh_share_excludes_replies_without_directives(tenant: Tenant) -> None:
-    row = talk(tenant, "Hi")
-    with tenant.tx():
-        for seq, freshness in enumerate(("fresh", "fresh", "fresh", "stale", "waiting", "none"), 2):
-            add_turn(row, seq=seq, at=days_ago(0.001), freshness=Freshness(freshness))
-    today = figures_of(tenant).days[-1]
-    assert (today.fresh, today.stale, today.waiting, today.fresh_share) == (3, 1, 1, 0.6)
+def test_today_is_counted_by_the_hour_and_later_hours_have_no_figures(tenant: Tenant) -> None:
+    talk(tenant, "Hi", at=datetime(2026, 11, 20, 8, 30, tzinfo=UTC))
+    figures = figures_of(tenant, now=datetime(2026, 11, 20, 12, 0, tzinfo=UTC), days=1)
+    volumes = [slot.volume and slot.volume.all for slot in figures.slots]
+    assert volumes == [0] * 9 + [1] + [0] * 4 + [None] * 10
+
+
+def test_today_is_compared_with_yesterday_at_this_time(tenant: Tenant) -> None:
+    talk(tenant, "Yesterday morning", at=datetime(2026, 11, 19, 8, 0, tzinfo=UTC))
+    talk(tenant, "Yesterday evening", at=datetime(2026, 11, 19, 19, 0, tzinfo=UTC))
+    figures = figures_of(tenant, now=datetime(2026, 11, 20, 12, 0, tzinfo=UTC), days=1)
+    assert (figures.now.conversations, figures.before.conversations) == (0, 1)
 
 
 def test_time_to_first_token_counts_replies_only(tenant: Tenant) -> None:
@@ -68,7 +72,7 @@ def test_time_to_first_token_counts_replies_only(tenant: Tenant) -> None:
         for turn, message in zip(Turn.objects.all(), row.messages.all(), strict=True):
             Turn.objects.filter(pk=turn.pk).update(message=message)
         add_turn(row, seq=4, at=days_ago(0.001), first_token_ms=9_000)
-    week = figures_of(tenant).now.turns
+    week = figures_of(tenant).now.replies
     assert week.median_ms == pytest.approx(300)
     assert week.p95_ms == pytest.approx(300)
 
@@ -78,8 +82,8 @@ def test_quality_is_the_mean_over_scored_turns(tenant: Tenant) -> None:
     with tenant.tx():
         for seq, score in enumerate((4, 9), 2):
             add_turn(row, seq=seq, at=days_ago(0.001), quality_score=score)
-    week = figures_of(tenant).now.turns
-    assert (week.quality, week.scored, week.calls) == (6.5, 2, 3)
+    week = figures_of(tenant).now.replies
+    assert (week.quality, week.scored) == (6.5, 2)
 
 
 def test_cost_is_unknown_until_a_model_has_a_price(tenant: Tenant) -> None:
@@ -96,11 +100,10 @@ def test_cost_is_unknown_until_a_model_has_a_price(tenant: Tenant) -> None:
     assert figures_of(tenant).now.cost == Decimal("0.25")
 
 
-def test_metrics_exclude_test_conversations(tenant: Tenant, failed_job: Callable[..., Any]) -> None:
-    """Their turns, messages, failures and promises; their cost stands apart."""
+def test_metrics_exclude_test_conversations(tenant: Tenant) -> None:
+    """Their turns, messages and promises; their cost stands apart."""
     row = playground(tenant, "Hi", "Still there?")
     add_promise(tenant, row, state=PromiseState.KEPT)
-    failed_job(conversation=row)
     with tenant.tx():
         now = timezone.now()
         ModelCall.objects.create(
@@ -115,18 +118,9 @@ def test_metrics_exclude_test_conversations(tenant: Tenant, failed_job: Callable
         )
     figures = figures_of(tenant)
     assert figures.is_empty
-    assert (figures.now.turns.count, figures.now.conversations, figures.now.failed_jobs) == (0, 0, 0)
+    assert (figures.now.replies.count, figures.now.conversations) == (0, 0)
     assert (figures.now.cost, figures.now.test_cost) == (None, Decimal("0.25"))
-    assert (figures.promises.made, sum(day.count for day in figures.days)) == (0, 0)
-
-
-def test_a_failed_effect_job_of_a_test_conversation_is_in_no_figure(
-    tenant: Tenant, failed_job: Callable[..., Any]
-) -> None:
-    """The subject of the job is the effect."""
-    failed_job(lane="effect", conversation=add_effect(tenant, playground(tenant)))
-    failed_job(lane="effect", conversation=add_effect(tenant, talk(tenant, "Hi")))
-    assert figures_of(tenant).now.failed_jobs == 1
+    assert figures.promises.now.made == 0
 
 
 def test_the_home_page_shows_the_share_of_kept_promises_and_those_not_sent_apart(tenant: Tenant) -> None:
@@ -134,8 +128,8 @@ def test_the_home_page_shows_the_share_of_kept_promises_and_those_not_sent_apart
     for state in (PromiseState.KEPT, PromiseState.KEPT, PromiseState.KEPT, PromiseState.BROKEN, PromiseState.WITHDRAWN):
         add_promise(tenant, row, state=state)
     add_promise(tenant, row, evidence="outbox", owner="staff")
-    [kept] = [stat for stat in stats_of(figures_of(tenant)) if stat.label == "Promises kept"]
-    assert (kept.value, kept.unit, kept.beneath) == ("75.0", "%", "1 not sent, 1 needs an owner")
+    stats = stats_of(figures_of(tenant))
+    assert (stats.kept_rate, stats.kept, stats.broken, stats.not_sent, stats.unowned) == ("75.0", 3, 1, 1, 1)
 
 
 def test_metrics_exclude_other_tenants(tenant: Tenant, stranger: Tenant) -> None:
@@ -143,22 +137,27 @@ def test_metrics_exclude_other_tenants(tenant: Tenant, stranger: Tenant) -> None
     assert figures_of(tenant).is_empty
 
 
+def period_now() -> Period:
+    return last_days(timezone.now(), days=7, timezone="Europe/Rome")
+
+
 @pytest.fixture
 def recent(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int | None]:
     """The number of conversations shown for a busy project; None while counting."""
-    monkeypatch.setattr(metrics_cache, "BUSY", 1)
+    monkeypatch.setattr(figure_cache, "BUSY", 1)
 
     def count() -> int | None:
         with tenant.tx():
-            period = last_days(timezone.now(), timezone="Europe/Rome")
-            figures = metrics_cache.recent_figures(tenant.project, period)
+            figures = figure_cache.recent_figures(
+                "home", tenant.project, period_now(), lambda: project_figures(tenant.project, period_now())
+            )
         return figures.now.conversations if figures else None
 
     return count
 
 
 def wait_for_counting() -> None:
-    for running in list(metrics_cache._counting.values()):
+    for running in list(figure_cache._counting.values()):
         running.result(timeout=60)
 
 
@@ -172,11 +171,11 @@ def test_a_busy_projects_first_count_runs_in_the_background(tenant: Tenant, rece
 def test_a_quiet_projects_metrics_are_current(
     tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(metrics_cache, "BUSY", 3)
+    monkeypatch.setattr(figure_cache, "BUSY", 3)
     for conversations in (1, 2):
         talk(tenant, "Hi")
         assert recent() == conversations
-    assert not metrics_cache._counting
+    assert not figure_cache._counting
 
 
 def test_a_busy_projects_metrics_are_counted_once_a_minute(tenant: Tenant, recent: Callable[[], int | None]) -> None:
@@ -185,7 +184,7 @@ def test_a_busy_projects_metrics_are_counted_once_a_minute(tenant: Tenant, recen
     wait_for_counting()
     talk(tenant, "Hi")
     assert recent() == 1
-    assert not metrics_cache._counting
+    assert not figure_cache._counting
 
 
 def test_stale_metrics_are_refreshed_in_the_background(
@@ -195,26 +194,32 @@ def test_stale_metrics_are_refreshed_in_the_background(
     recent()
     wait_for_counting()
     talk(tenant, "Hi")
-    monkeypatch.setattr(metrics_cache, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(figure_cache, "FRESH_SECONDS", 0.0)
     assert recent() == 1
     wait_for_counting()
     assert recent() == 2
     wait_for_counting()
 
 
-@pytest.mark.parametrize("older", ["by ten minutes", "by a day"])
 def test_outdated_metrics_are_not_shown(
-    older: str, tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
+    tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(tenant, "Hi")
     recent()
     wait_for_counting()
-    if older == "by a day":
-        yesterday = last_days(timezone.now() - timedelta(days=1), timezone="Europe/Rome")
-        kept = metrics_cache._kept[tenant.project.pk]
-        metrics_cache._kept[tenant.project.pk] = replace(kept, figures=replace(kept.figures, period=yesterday))
-    else:
-        monkeypatch.setattr(metrics_cache, "LONGEST_SECONDS", 0.0)
+    monkeypatch.setattr(figure_cache, "LONGEST_SECONDS", 0.0)
+    assert recent() is None
+    wait_for_counting()
+
+
+def test_the_metrics_of_another_day_are_not_shown(
+    tenant: Tenant, recent: Callable[[], int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(tenant, "Hi")
+    recent()
+    wait_for_counting()
+    tomorrow = timezone.now() + timedelta(days=1)
+    monkeypatch.setattr(timezone, "now", lambda: tomorrow)
     assert recent() is None
     wait_for_counting()
 
@@ -230,13 +235,31 @@ def test_an_axis_ends_at_a_round_number(value: float, top: float) -> None:
     assert nice_top(value) == top
 
 
-def test_bars_are_stacked() -> None:
+def test_bars_are_stacked_within_a_column() -> None:
     series = [Series("Chat", "c-act", [3]), Series("Phone", "c-soft", [2])]
-    below, above = stacked(series, labels=["Mon"], height=190, unit="", summary="").bars
+    chart = stacked(series, Axis(["Mon"], ["M"], urls=["?day=1"]), height=190, unit="", summary="")
+    [column] = chart.columns
+    below, above = column.segments
     assert above.y + above.height < below.y
-    assert above.title == "Mon: 2 phone"
+    assert [(value.name, value.text) for value in column.values] == [("Chat", "3"), ("Phone", "2")]
+    assert column.url == "?day=1"
+
+
+def test_an_empty_column_leads_nowhere() -> None:
+    axis = Axis(["Mon", "Tue"], ["M", "T"], urls=["?day=1", "?day=2"])
+    chart = stacked([Series("Chat", "c-act", [0, 1])], axis, height=190, unit="", summary="")
+    assert [column.url for column in chart.columns] == ["", "?day=2"]
+
+
+def test_a_chart_has_few_labels_and_the_current_one_is_among_them() -> None:
+    days = [str(day) for day in range(30)]
+    chart = stacked([Series("Chat", "c-act", [1] * 30)], Axis(days, days, now=29), height=190, unit="", summary="")
+    assert len(chart.labels) <= 8
+    assert [label.text for label in chart.labels if label.is_now] == ["29"]
 
 
 def test_a_line_is_interrupted_at_missing_values() -> None:
-    chart = lines([Series("median", "l1", [1, None, 2])], labels=["a", "b", "c"], height=160, unit=" ms", summary="")
+    axis = Axis(["a", "b", "c"], ["a", "b", "c"])
+    chart = lines([Series("median", "l1", [1, None, 2])], axis, height=160, unit=" ms", summary="")
     assert [part[0] for part in chart.lines[0].path.split(" ") if part[0] in "ML"] == ["M", "M"]
+    assert [bool(column.values) for column in chart.columns] == [True, False, True]

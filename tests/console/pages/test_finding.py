@@ -91,6 +91,16 @@ def test_a_search_scans_one_window_and_continues(tenant: Tenant, monkeypatch: py
     assert [hit.content for hit in second.messages] == ["the oldest says marzipan"]
 
 
+def test_beside_customers_a_search_scans_less_at_once(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "WINDOW", 4)
+    talk(tenant, "one", "two", "three", "Giulia said four")
+    with tenant.tx():
+        first = find_by_words(tenant.project, "two", ANY, before=None, is_beside_customers=True)
+        second = find_by_words(tenant.project, "two", ANY, before=first.next)
+    assert first.messages == []
+    assert [hit.content for hit in second.messages] == ["two"]
+
+
 def test_more_matches_than_a_page_are_paginated(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "PAGE", 2)
     talk(tenant, "table 1", "table 2", "table 3")

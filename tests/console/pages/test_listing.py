@@ -151,7 +151,7 @@ def test_the_history_of_consents_is_shown_with_its_quotes(owner: Client, tenant:
         ConsentChange.objects.create(**same, is_given=True, source="staff")
     text = owner.get(one_url(tenant, row)).content.decode().partition('id="consents"')[2].partition("</ul>")[0]
     assert text.index("Agreed") < text.index("Refused")
-    assert ("set by staff" in text, "“Never text me”" in text) == (True, True)
+    assert ("set by your team" in text, "“Never text me”" in text) == (True, True)
 
 
 def test_a_fact_of_another_visit_is_not_shown(owner: Client, tenant: Tenant) -> None:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console.promises.metrics import PromiseCounts, promise_metrics
+from conversations.analytics.period import last_days
 from conversations.models import Channel
 from jobs.errors import WrongState
 from tests.concurrent import meanwhile
@@ -53,11 +54,11 @@ def test_a_row_quotes_the_promise_and_links_to_its_turn_and_conversation(owner: 
 
 def test_a_promise_without_a_tool_says_so(owner: Client, tenant: Tenant) -> None:
     add_promise(
-        tenant, talk(tenant, "Hi"), "I’ll put flowers on the table.", reason="No tool can do this; somebody has to."
+        tenant, talk(tenant, "Hi"), "I’ll put flowers on the table.", reason="No tool can do this. Someone has to."
     )
     text = page(owner, tenant, tool="none")
     assert "No tool" in text
-    assert "somebody has to" in text
+    assert "Someone has to" in text
 
 
 def test_a_promise_with_an_unknown_outcome_asks_for_an_answer(owner: Client, tenant: Tenant) -> None:
@@ -67,7 +68,7 @@ def test_a_promise_with_an_unknown_outcome_asks_for_an_answer(owner: Client, ten
     text = page(owner, tenant)
     assert "Did this happen?" in text
     assert "The connection broke after 1.9 s." in text
-    assert "needs your answer" in text
+    assert "needs your confirmation" in text
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_the_kept_rate_is_the_share_of_kept_among_kept_and_broken(tenant: Tenant
     add_promise(tenant, row, state=PromiseState.WITHDRAWN, at=NOW)
     add_promise(tenant, row, at=NOW)
     with tenant.tx():
-        figures = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC")
+        figures = promise_metrics(tenant.project, period=last_days(NOW, days=30, timezone="UTC"))
     assert figures.now == PromiseCounts(kept=3, late=1, open=1, broken=1, withdrawn=1)
     assert (figures.now.kept_rate, figures.now.on_time_rate) == (80, 60)
 
@@ -127,7 +128,7 @@ def test_a_promise_that_was_not_sent_is_a_figure_of_its_own(tenant: Tenant, stat
     add_promise(tenant, row, state=PromiseState.KEPT, at=NOW)
     add_promise(tenant, row, state=state, at=NOW, evidence="outbox")
     with tenant.tx():
-        figures = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC")
+        figures = promise_metrics(tenant.project, period=last_days(NOW, days=30, timezone="UTC"))
     assert figures.now == PromiseCounts(kept=1, not_sent=1)
     assert figures.now.kept_rate == 100
 
@@ -139,15 +140,15 @@ def test_a_repeated_promise_is_counted_once(tenant: Tenant) -> None:
     for _ in range(2):
         add_promise(tenant, row, state=PromiseState.KEPT, at=NOW, effect=effect)
     with tenant.tx():
-        figures = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC")
+        figures = promise_metrics(tenant.project, period=last_days(NOW, days=30, timezone="UTC"))
     assert figures.now == PromiseCounts(kept=1)
 
 
 def test_promises_in_test_conversations_are_in_no_figure(tenant: Tenant) -> None:
     add_promise(tenant, playground(tenant), state=PromiseState.BROKEN, at=NOW)
     with tenant.tx():
-        figures = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC")
-        tests = promise_metrics(tenant.project, days=30, now=NOW, timezone="UTC", tests=True)
+        figures = promise_metrics(tenant.project, period=last_days(NOW, days=30, timezone="UTC"))
+        tests = promise_metrics(tenant.project, period=last_days(NOW, days=30, timezone="UTC"), tests=True)
     assert (figures.now.made, figures.now.kept_rate, tests.now.broken) == (0, None, 1)
 
 
@@ -181,7 +182,7 @@ def test_a_promise_that_a_person_has_to_act_on_needs_an_owner_until_somebody_tak
     promise = add_promise(tenant, row, owner="staff")
     add_promise(tenant, row, "the tool’s")
     tabs = owner.get(url_of(tenant)).context["tabs"]
-    assert [tab.count for tab in tabs if tab.label == "Needs an owner"] == [1]
+    assert [tab.count for tab in tabs if tab.label == "Unassigned"] == [1]
     with tenant.tx():
         Todo.objects.create(
             project=tenant.project,
@@ -193,7 +194,7 @@ def test_a_promise_that_a_person_has_to_act_on_needs_an_owner_until_somebody_tak
             expires_at=timezone.now(),
         )
     response = owner.get(url_of(tenant))
-    assert "Lucia has it" in response.content.decode()
+    assert "Assigned to Lucia" in response.content.decode()
     assert response.context["now"].unowned == 0
 
 
@@ -201,8 +202,8 @@ def test_days_end_at_midnight_in_the_business_time_zone(tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     add_promise(tenant, row, at=datetime(2026, 11, 19, 23, 30, tzinfo=UTC), state=PromiseState.KEPT)
     with tenant.tx():
-        rome = promise_metrics(tenant.project, days=7, now=NOW, timezone="Europe/Rome")
-        utc = promise_metrics(tenant.project, days=7, now=NOW, timezone="UTC")
+        rome = promise_metrics(tenant.project, period=last_days(NOW, days=7, timezone="Europe/Rome"))
+        utc = promise_metrics(tenant.project, period=last_days(NOW, days=7, timezone="UTC"))
     assert [day.day for day in rome.by_day] == [20]
     assert [day.day for day in utc.by_day] == [19]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -85,6 +86,13 @@ def choice(tenant: Tenant, todo: Todo) -> str:
     return f"{todo.pk}:{shown['version']}:{shown['hash']}"
 
 
+def is_approvable(tenant: Tenant, todo: Todo, text: str) -> bool:
+    """True if the list offers to approve the todo as it is. One that isn't approvable can be selected to be rejected."""
+    box = re.search(rf'value="{re.escape(choice(tenant, todo))}"[^>]*>', text)
+    assert box is not None
+    return "data-approvable" in box[0]
+
+
 def approve(tenant: Tenant, todo: Todo) -> Approval:
     shown = seen(tenant, todo)
     with tenant.tx():
@@ -135,11 +143,11 @@ def test_the_empty_board_explains_todos(owner: Client, tenant: Tenant) -> None:
 
 def test_every_status_has_a_column(owner: Client, tenant: Tenant, make: Make) -> None:
     for status in TodoStatus:
-        put(tenant, make(f"It is {status}."), status)
+        put(tenant, make(f"It is {status}"), status)
     text = page(owner, tenant)
     for word, name in COLUMNS.items():
-        assert f"It is {word}." in column(text, name)
-        assert text.count(f"It is {word}.") == 1
+        assert f"It is {word}" in column(text, name)
+        assert text.count(f"It is {word}") == 1
     headings = {"review": "To review", "motion": "In progress", "attention": "Needs attention", "done": "Done"}
     assert all(heading in column(text, name).partition("</h2>")[0] for name, heading in headings.items())
 
@@ -192,7 +200,13 @@ def test_the_panel_shows_exactly_what_will_be_sent(owner: Client, tenant: Tenant
     """The recipient is the contact's own address, and stands there before anyone approves."""
     todo = make()
     text = page(owner, tenant, todo)
-    for words in ("This will be sent", "marta@example.com", "contact details", *LETTER.values(), MAIL):
+    for words in (
+        "This will be sent",
+        "marta@example.com",
+        "contact details",
+        *LETTER.values(),
+        "Send e-mail to caller, version",
+    ):
         assert words in text
     assert f'version 1, <code title="{seen(tenant, todo)["hash"]}">' in text
     assert "No hidden characters." in text
@@ -555,7 +569,7 @@ def test_a_failed_todo_shows_in_the_sidebar_and_on_the_dashboard(owner: Client, 
     make()
     put(tenant, make("Write to the crew"), TodoStatus.FAILED)
     text = owner.get(reverse("dashboard", args=[tenant.project.slug])).content.decode()
-    assert 'mg-n-bad" title="2 need attention: 1 failed in the last 7 days">2<' in text
+    assert 'mg-n-bad" title="Need attention: 2; Failed in the last 7 days: 1">2<' in text
     assert "Todo failed: Write to the crew" in text
 
 
@@ -797,7 +811,7 @@ def test_deliverability_is_checked_for_each_customer(owner: Client, tenant: Tena
     with tenant.tx():
         Todo.objects.filter(pk=marta.pk).update(persona_id=Persona.objects.get(external_id="marta").pk)
     text = page(owner, tenant, query="?view=list")
-    offered = [choice(tenant, todo) in text for todo in (nobody, marta, nobody_else)]
+    offered = [is_approvable(tenant, todo, text) for todo in (nobody, marta, nobody_else)]
     assert offered == [False, True, False]
 
 
@@ -817,7 +831,9 @@ def test_undeliverable_messages_are_shown_before_and_after_bulk_approval(
     response = owner.post(url_of(tenant), {"choice": [choice(tenant, todo) for todo in todos]}, follow=True)
     text = response.content.decode()
     assert "2 todos approved." in text
-    assert "2 approved todos have undeliverable e-mails. Their other actions run. The customer has no e-mail" in text
+    assert (
+        "2 approved todos have undeliverable e-mails. Their other actions still run. The customer has no e-mail" in text
+    )
 
 
 @pytest.mark.parametrize("is_elsewhere", [False, True], ids=["by the customer", "by somebody with the address"])
@@ -825,7 +841,7 @@ def test_a_refused_e_mail_cannot_be_approved_from_the_list(
     owner: Client, tenant: Tenant, make: Make, is_elsewhere: bool
 ) -> None:
     todo = make()
-    assert choice(tenant, todo) in page(owner, tenant, query="?view=list")
+    assert is_approvable(tenant, todo, page(owner, tenant, query="?view=list"))
     with tenant.tx():
         email = PersonaField.objects.get(persona_id=todo.persona_id, key="email").value
         other = start_conversation(
@@ -833,7 +849,7 @@ def test_a_refused_e_mail_cannot_be_approved_from_the_list(
         )
         refusing = other.persona if is_elsewhere else Persona.objects.get(pk=todo.persona_id)
         give_fields(refusing, {"email_opt_in": "false"})
-    assert choice(tenant, todo) not in page(owner, tenant, query="?view=list")
+    assert not is_approvable(tenant, todo, page(owner, tenant, query="?view=list"))
 
 
 def test_more_than_twenty_approvals_need_confirmation(owner: Client, tenant: Tenant, make: Make) -> None:
@@ -850,6 +866,33 @@ def test_more_than_twenty_approvals_need_confirmation(owner: Client, tenant: Ten
     assert state(tenant, todos[0]) == TodoStatus.PENDING_REVIEW
     owner.post(asked.headers["Location"], {"password": PASSWORD})
     assert {state(tenant, todo) for todo in todos} == {TodoStatus.APPROVED}
+
+
+def test_selected_todos_are_rejected_with_a_reason(owner: Client, tenant: Tenant, make: Make) -> None:
+    """One that changed meanwhile is left out and named."""
+    todos = [make(f"todo {number}", tool="", arguments=None) for number in range(3)]
+    choices = [choice(tenant, todo) for todo in todos]
+    with tenant.tx():
+        services.edit_todo(todos[1].pk, {"description": "something else"}, actor=Actor("Eve"), version=None)
+    body = {"do": "reject", "choice": choices, "reason": "Spam."}
+    text = owner.post(url_of(tenant), body, follow=True).content.decode()
+    assert [state(tenant, todo) for todo in todos] == ["rejected", "pending_review", "rejected"]
+    assert ("2 todos rejected." in text, "1 not rejected: This todo changed" in text) == (True, True)
+    with tenant.tx():
+        assert Todo.objects.get(pk=todos[0].pk).reason == "Spam."
+
+
+def test_the_task_is_shown_apart_from_a_short_title(owner: Client, tenant: Tenant, make: Make) -> None:
+    task = "Call Anna back about the allergy, before six, on +39 347 555 0142. " * 3
+    todo = make(task, title="Call Anna back")
+    text = page(owner, tenant, todo)
+    assert re.search(r'<h2 id="panel-title"[^>]*>Call Anna back</h2>', text)
+    assert ("<dt>Task</dt>" in text, "Approve version" in text) == (True, False)
+
+
+def test_arguments_and_tools_are_shown_by_their_labels(owner: Client, tenant: Tenant, make: Make) -> None:
+    text = page(owner, tenant, make())
+    assert ("Send e-mail to caller, version" in text, "send_email_to_caller" in text) == (True, False)
 
 
 # Forms

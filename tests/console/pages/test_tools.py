@@ -9,16 +9,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from console.text_diff import line_differences
-from console.tools.definition_text import TEMPLATE
 from projects.agents.services import save_agent
+from projects.common.text_diff import line_differences
 from projects.models.agent_config import AgentConfig
 from projects.records.attributes import resolve_attributes, set_attribute
 from tests.conftest import Tenant
 from tests.console.pages.conftest import add_effect, browser, talk
+from tests.tools.examples import KITCHEN
 from tools.engine.catalogue import approval_setting, compile_tools
 from tools.engine.custom import service
-from tools.engine.validation.definition import definition_problems
 from tools.models import CustomTool, EffectState
 
 SMS = "project_attributes_setting_sms_send_information_enabled"
@@ -31,12 +30,12 @@ def url_of(tenant: Tenant, view: str, *names: str, query: str = "") -> str:
 
 def save(tenant: Tenant, **changes: Any) -> CustomTool:
     with tenant.tx():
-        return service.save(tenant.project, name=NAME, document={**TEMPLATE, **changes}).tool
+        return service.save(tenant.project, name=NAME, document={**KITCHEN, **changes}).tool
 
 
 def entries(client: Client, tenant: Tenant, query: str = "") -> dict[str, Any]:
-    groups = client.get(url_of(tenant, "tools", query=query)).context["groups"]
-    return {entry.name: entry for group in groups for entry in group.entries}
+    found: dict[str, Any] = client.get(url_of(tenant, "tools", query=query)).context["entries"]
+    return found
 
 
 @pytest.mark.requirement("N25", "N31")
@@ -59,7 +58,7 @@ def test_a_phone_tool_is_available_on_the_phone_only(owner: Client, tenant: Tena
 
 def test_a_replacement_names_the_built_in_tool(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
-        service.save(tenant.project, name="send_sms_tool", document=TEMPLATE)
+        service.save(tenant.project, name="send_sms_tool", document=KITCHEN)
     assert entries(owner, tenant)["send_sms_tool"].overrides
     text = owner.get(url_of(tenant, "tool", "send_sms_tool")).content.decode()
     assert "Replaces the built-in tool." in text
@@ -109,11 +108,11 @@ def test_an_invalid_choice_shows_an_error(owner: Client, tenant: Tenant) -> None
     assert "must be one of endpoint, project, manual" in text
 
 
-def test_the_editor_starts_with_a_valid_definition(owner: Client, tenant: Tenant) -> None:
-    assert definition_problems(TEMPLATE) == []
-    text = owner.get(url_of(tenant, "new_tool")).content.decode()
-    assert "agentPromised" in text
-    assert 'data-version="0"' in text
+def test_the_editor_of_a_new_tool_starts_empty(owner: Client, tenant: Tenant) -> None:
+    """Examples are placeholders; only the name of the usual condition is given."""
+    draft = json.loads(owner.get(url_of(tenant, "new_tool")).context["text"])
+    assert (draft["description"], draft["action"]["options"]["url"]) == ("", "")
+    assert [condition["description"] for condition in draft["conditions"].values()] == [""]
 
 
 def test_a_replacement_starts_with_the_definition_it_replaces(owner: Client, tenant: Tenant) -> None:
@@ -161,12 +160,12 @@ def test_the_history_shows_differences_and_restores_a_version(owner: Client, ten
     save(tenant)
     save(tenant, description="Tells the chef.")
     address = url_of(tenant, "tool_history", NAME)
-    lines = owner.get(address).context["lines"]
+    lines = owner.get(address).context["comparison"].lines
     assert [line.text.strip() for line in lines if line.kind == "add"] == ['"description": "Tells the chef.",']
     owner.post(address, {"restore": 1, "started_from": 2})
     with tenant.tx():
         tool = CustomTool.objects.get(name=NAME)
-    assert (tool.version, tool.definition["description"]) == (3, TEMPLATE["description"])
+    assert (tool.version, tool.definition["description"]) == (3, KITCHEN["description"])
 
 
 def test_a_restore_over_a_concurrent_save_is_refused(owner: Client, tenant: Tenant) -> None:
@@ -194,7 +193,7 @@ def test_a_removed_tool_is_restored_from_its_history(owner: Client, tenant: Tena
 
 def test_secrets_are_listed_but_never_shown(owner: Client, tenant: Tenant) -> None:
     client = Client(headers=tenant.headers)
-    body = {"definition": TEMPLATE, "expected_version": 0}
+    body = {"definition": KITCHEN, "expected_version": 0}
     saved = client.put(f"/api/v1/custom-tools/{NAME}", body, content_type="application/json").json()
     client.patch(
         f"/api/v1/custom-tools/{NAME}/secret-headers",
@@ -256,7 +255,7 @@ def test_a_lookalike_name_is_refused_before_saving(tenant: Tenant) -> None:
 
 
 def test_a_plain_text_secret_is_a_warning(tenant: Tenant) -> None:
-    document = {**TEMPLATE, "action": {"type": "send_webhook", "options": {"url": "https://x.example/?api_key=abc"}}}
+    document = {**KITCHEN, "action": {"type": "send_webhook", "options": {"url": "https://x.example/?api_key=abc"}}}
     found = check(tenant, json.dumps(document))
     assert found["problems"] == []
     assert "secret" in found["warnings"][0]["message"]

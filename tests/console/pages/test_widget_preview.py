@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from projects.agents.agent_versions import Edit, change_agent
 from tests.conftest import Tenant
+from tests.console.agent.publishing import publish
 
 
 def preview(owner: Client, tenant: Tenant) -> dict[str, Any]:
@@ -20,11 +20,11 @@ def preview(owner: Client, tenant: Tenant) -> dict[str, Any]:
 @pytest.mark.parametrize(("kind", "has_orders"), [("bookings", False), ("generic", False), ("ecommerce", True)])
 def test_the_preview_shows_orders_only_to_shops(owner: Client, tenant: Tenant, kind: str, has_orders: bool) -> None:
     with tenant.tx():
-        change_agent(tenant.project, Edit({"vertical": kind}, 1, tenant.owner))
+        publish(tenant.project, {"vertical": kind}, author=tenant.owner)
     assert ("order_status" in preview(owner, tenant)["capabilities"]) == has_orders
 
 
 def test_the_preview_uses_the_business_first_opener(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
-        change_agent(tenant.project, Edit({"openers": ["Is there a table free?", "Thank you"]}, 1, tenant.owner))
+        publish(tenant.project, {"openers": ["Is there a table free?", "Thank you"]}, author=tenant.owner)
     assert preview(owner, tenant)["asked"] == "Is there a table free?"

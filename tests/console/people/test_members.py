@@ -60,7 +60,7 @@ def test_an_owner_changes_a_role(owner: Client, tenant: Tenant, viewer: User) ->
 
 def test_each_role_has_a_description(owner: Client, tenant: Tenant) -> None:
     page = owner.get(page_of(tenant, "members"))
-    told = {role.value: role.line for role in page.context["all_roles"]}
+    told = {role.value: str(role.line) for role in page.context["all_roles"]}
     assert set(told) == set(Role.values)
     assert all(line.endswith(".") for line in told.values())
     assert told["viewer"] in page.content.decode()

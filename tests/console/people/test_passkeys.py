@@ -198,7 +198,7 @@ def test_a_passkey_belongs_to_the_requested_host(tenant: Tenant, settings, host:
 def test_a_passkey_of_another_host_shows_its_host(tenant: Tenant, key: SoftKey) -> None:
     client = visitor("testserver")
     client.force_login(tenant.owner)
-    assert "only on localhost" in page(client, reverse("mfa_index"))
+    assert "Only on localhost" in page(client, reverse("mfa_index"))
 
 
 NESTED = "[" * 19_000

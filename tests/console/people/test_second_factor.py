@@ -79,7 +79,7 @@ def test_codes_fail_with_a_reason_after_the_encryption_key_is_lost(protected: tu
     client = sign_in(protected[0].email)
     settings.ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
     text = client.post(reverse("mfa_authenticate"), {"code": code_of(protected[1])}).content.decode()
-    assert "Ask the operator to remove the second factor from your account." in text
+    assert "Ask the server administrator to remove the second factor from your account." in text
     assert not is_signed_in(client)
 
 

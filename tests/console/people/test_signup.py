@@ -65,7 +65,7 @@ def test_a_weak_password_is_refused_at_its_field(database: None, password: str) 
 def test_an_overlong_address_is_refused_rather_than_truncated(database: None) -> None:
     long = f"{'a' * 63}@{'.'.join(['b' * 60] * 4)}.example"
     answer = Client().post(reverse("account_signup"), {"email": long, "password1": NEW_PASSWORD})
-    assert f"An e-mail address has at most 254 characters; this has {len(long)}." in answer.content.decode()
+    assert f"Use an e-mail address of at most 254 characters. This one has {len(long)}." in answer.content.decode()
     assert not User.objects.exists()
 
 
@@ -114,12 +114,40 @@ def test_the_agent_speaks_for_the_named_business_where_it_is(newcomer: User) -> 
     assert config.business_context.startswith("Praxis Lindenhof, a practice")
 
 
-@pytest.mark.parametrize(("zone", "region"), [("", ""), ("Mars/Olympus", "ZZ"), ("../etc", "<b>")])
-def test_an_invalid_locale_falls_back_to_the_defaults(newcomer: User, zone: str, region: str) -> None:
-    browser(newcomer).post(reverse("welcome"), {**FORM, "timezone": zone, "region": region})
-    version = project_of(newcomer).agent_version
-    assert version is not None
-    assert (version.config.timezone, version.config.region) == ("UTC", "US")
+@pytest.mark.parametrize(
+    ("field", "value"), [("timezone", "Mars/Olympus"), ("timezone", ""), ("region", "ZZ"), ("region", "")]
+)
+def test_an_invalid_place_is_refused_at_its_field(newcomer: User, field: str, value: str) -> None:
+    answer = browser(newcomer).post(reverse("welcome"), {**FORM, field: value})
+    assert list(answer.context["form"].errors) == [field]
+    assert f'id="{field}-error"' in answer.content.decode()
+    assert find_organizations(user_id=newcomer.pk) == []
+
+
+def test_the_pickers_work_without_a_script(newcomer: User) -> None:
+    text = browser(newcomer).get(reverse("welcome")).content.decode()
+    for option in ('<option value="Europe/Rome">Rome</option>', '<option value="IT">Italy</option>'):
+        assert option in text
+
+
+def test_a_business_that_no_template_fits_is_described_by_its_owner(newcomer: User) -> None:
+    about = "We repair bicycles in Ostuni. Open from 9 to 6."
+    browser(newcomer).post(reverse("welcome"), {**FORM, "starter": "other", "about": about})
+    project = project_of(newcomer)
+    assert project.agent_version is not None
+    assert project.agent_version.config.business_context == about
+
+
+def test_a_business_that_no_template_fits_needs_a_description(newcomer: User) -> None:
+    answer = browser(newcomer).post(reverse("welcome"), {**FORM, "starter": "other", "about": "  "})
+    assert list(answer.context["form"].errors) == ["about"]
+
+
+def test_a_description_is_not_used_with_another_template(newcomer: User) -> None:
+    browser(newcomer).post(reverse("welcome"), {**FORM, "about": "Bicycles."})
+    project = project_of(newcomer)
+    assert project.agent_version is not None
+    assert "Bicycles" not in project.agent_version.config.business_context
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The four business templates: complete, plausible, and renamed to the business."""
+"""The business templates: complete, plausible, and renamed to the business."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import pytest
 from projects.agents.templates_catalogue import (
     BUSINESS,
     NAMES,
+    OTHER,
     Locale,
+    are_example_hours,
     business_templates,
     leftover_examples,
     start_business,
@@ -21,6 +23,7 @@ from tools.engine.catalogue import why_not
 from tools.engine.registry import builtin_tools
 
 by_name = pytest.mark.parametrize("name", NAMES)
+with_examples = pytest.mark.parametrize("name", [name for name in NAMES if name != OTHER])
 HERE = Locale(timezone="Europe/Rome", region="IT")
 
 
@@ -35,12 +38,26 @@ def test_no_name_placeholder_remains(name: str) -> None:
     assert BUSINESS not in document
 
 
-@by_name
+@with_examples
 def test_a_template_is_complete(name: str) -> None:
     config = config_of(name)
     parts = (config.scenarios, config.procedures, config.intents, config.hours, config.observer_fields, config.openers)
     assert all(parts)
     assert len(config.openers) >= 3
+
+
+def test_the_empty_template_works_and_invents_nothing() -> None:
+    config = business_templates()[OTHER].config_for("Da Nello", locale=HERE, about="We repair bicycles.")
+    assert (config.business_context, config.hours) == ("We repair bicycles.", {})
+    assert all((config.scenarios, config.intents, config.openers))
+    assert business_templates()[OTHER].made_up == ()
+
+
+def test_a_business_that_is_always_open_has_no_example_hours(database: None) -> None:
+    owner = User.objects.create_user("a@b.example")
+    project = start_business("Da Nello", starter=business_templates()[OTHER], owner=owner, locale=HERE, about="Bikes.")
+    with tenant_tx(project.organization_id):
+        assert not are_example_hours(project, {})
 
 
 @by_name
@@ -59,7 +76,7 @@ def test_a_template_lists_its_example_facts(name: str) -> None:
     assert [line for line in telling if not any(fact in line for fact in starter.made_up)] == []
 
 
-@by_name
+@with_examples
 def test_every_remaining_example_fact_is_reported(name: str) -> None:
     made_up = business_templates()[name].made_up
     assert leftover_examples(f"Da Nello, since 1974.\r\nWhere:  {made_up[0].upper()} , round the corner") == [
@@ -71,7 +88,13 @@ def test_every_remaining_example_fact_is_reported(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [("restaurant", "bookings"), ("clinic", "healthcare"), ("shop", "ecommerce"), ("agency", "generic")],
+    [
+        ("restaurant", "bookings"),
+        ("clinic", "healthcare"),
+        ("shop", "ecommerce"),
+        ("agency", "generic"),
+        ("other", "generic"),
+    ],
 )
 def test_a_template_sets_its_vertical(name: str, kind: str) -> None:
     assert config_of(name).vertical == kind

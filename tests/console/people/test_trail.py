@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from console.people.audit_log import SENTENCES
 from projects.agents.services import create_key, revoke_key
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source, disconnect_source
@@ -148,7 +149,7 @@ def test_factor_changes_are_logged_in_every_organization(tenant: Tenant, strange
         Member.objects.create(user=viewer, role=Role.VIEWER)
     turn_on(has_shown_who(viewer))
     for place, owner in ((tenant, tenant.owner), (stranger, stranger.owner)):
-        assert "turned on the codes of an app" in browser(owner).get(page_of(place, "member_history")).content.decode()
+        assert "turned on an authenticator app" in browser(owner).get(page_of(place, "member_history")).content.decode()
 
 
 def test_failed_changes_are_not_logged(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +197,7 @@ def test_the_application_cannot_change_entries(tenant: Tenant) -> None:
 def test_the_page_shows_actor_change_and_previous_value(owner: Client, tenant: Tenant, viewer: User) -> None:
     change(owner, tenant, viewer, Role.ADMIN)
     page = owner.get(page_of(tenant, "member_history")).content.decode()
-    assert f'{tenant.owner.email}</b> gave another role to <b class="tb">{viewer.email}</b>' in page
+    assert f'{tenant.owner.email}</b> changed the role of <b class="tb">{viewer.email}</b>' in page
     assert "Role: viewer → admin" in page
 
 
@@ -227,3 +228,7 @@ def test_member_changes_in_the_admin_are_logged(owner: Client, tenant: Tenant, v
     member = membership(tenant, viewer)
     owner.post(reverse("admin:projects_member_change", args=[member.pk]), {"role": Role.OPERATOR})
     assert last(tenant)[1:] == (tenant.owner.email, viewer.email, {"role": "viewer"}, {"role": "operator"})
+
+
+def test_every_action_has_a_sentence() -> None:
+    assert [action for action in AuditAction if action not in SENTENCES] == []

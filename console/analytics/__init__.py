@@ -1,0 +1,1 @@
+"""The analytics page: figures of a period by channel, topic, tool and hour."""

@@ -1,0 +1,1 @@
+"""The reference of the API, made from its OpenAPI document."""

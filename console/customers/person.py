@@ -1,0 +1,149 @@
+"""One customer's page: contact, facts, consent, and everything that is theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from console.access import zone_of
+from console.customers.listing import tags_by_customer
+from console.customers.privacy import erasure_preview
+from console.inbox.facts import consents_of, facts_about
+from console.inbox.listing import UNNAMED, initials
+from console.inbox.ticket_list import LABELS as TICKET_STATES
+from console.promises.rows import promises_to
+from console.timestamps import format_timestamp
+from console.todos.cards import cards_of
+from conversations.common.customer_names import customer_names
+from conversations.common.merged import find_persona
+from conversations.models import Conversation, ConversationStatus, Persona, PersonaField
+from projects.models.key import Scope
+from projects.models.permissions import Entry
+from todos.content.snapshot import compiled_tools
+from todos.models import Todo
+from tools.models import Booking, BookingState, Ticket
+
+PAGE = 20
+MOST = 10
+MOST_PROMISES = 20
+FIRST = ("phone", "email", "language")
+
+
+def get_person(entry: Entry, persona_id: UUID) -> Persona:
+    """The customer, or the one they were merged into. Raises Http404."""
+    persona = find_persona(entry.project.pk, persona_id)
+    if persona is None:
+        raise Http404
+    return persona
+
+
+def person_context(entry: Entry, persona: Persona, *, before: UUID | None) -> dict[str, Any]:
+    """Context of a customer's page. `before` continues the list of conversations. Call inside the tenant's transaction."""
+    zone, now = zone_of(entry), timezone.now()
+    return {
+        "person": person_head(persona, zone=zone),
+        "facts": facts_about(persona.pk),
+        "consents": consents_of(persona.pk, zone=zone),
+        "tags": tags_by_customer([persona.pk]).get(persona.pk, []),
+        "promised": promises_to(persona.pk, zone=zone, now=now, most=MOST_PROMISES),
+        "bookings": _bookings(persona, zone=zone),
+        "todos": _todos(entry, persona, zone=zone),
+        "tickets": _tickets(persona, zone=zone),
+        "erasure": erasure_preview(persona) if entry.may(Scope.OPERATE) else None,
+        **_conversations(persona, before=before, zone=zone),
+    }
+
+
+def person_head(persona: Persona, *, zone: str) -> dict[str, Any]:
+    """A customer's name and contact ways."""
+    name = customer_names([persona.pk]).get(persona.pk, UNNAMED)
+    fields = PersonaField.objects.filter(persona=persona, conversation=None, key__in=FIRST)
+    return {
+        "id": persona.pk,
+        "name": name,
+        "initials": initials(name),
+        "external_id": persona.external_id,
+        "also": list(persona.absorbed.values_list("external_id", flat=True)),
+        "flag": (persona.flag_reason or gettext("No reason given.")) if persona.flagged else "",
+        "since": format_timestamp(persona.created_at, zone=zone),
+        **dict.fromkeys(FIRST, ""),
+        **dict(fields.values_list("key", "value")),
+    }
+
+
+def _conversations(persona: Persona, *, before: UUID | None, zone: str) -> dict[str, Any]:
+    """A page of the customer's conversations, newest first."""
+    own = Conversation.objects.filter(persona=persona)
+    rows = own.filter(pk__lt=before) if before else own
+    found = list(rows.select_related("assignee").order_by("-id")[: PAGE + 1])
+    shown = found[:PAGE]
+    return {
+        "talks": [_talk(row, zone=zone) for row in shown],
+        "talk_count": own.count(),
+        "older": str(shown[-1].pk) if len(found) > PAGE else "",
+        "is_continued": before is not None,
+    }
+
+
+def _talk(row: Conversation, *, zone: str) -> dict[str, Any]:
+    state = gettext("Closed") if row.closed_at else row.get_status_display()
+    return {
+        "id": row.pk,
+        "channel": row.get_channel_display(),
+        "state": state,
+        "is_open": row.status == ConversationStatus.OPEN and row.closed_at is None,
+        "is_test": row.is_test,
+        "messages": row.last_message,
+        "flag": row.flag,
+        "rating": row.rating,
+        "assignee": row.assignee.name if row.assignee else "",
+        "at": format_timestamp(row.updated_at, zone=zone),
+    }
+
+
+def _bookings(persona: Persona, *, zone: str) -> dict[str, Any]:
+    rows = Booking.objects.filter(persona_id=persona.pk)
+    newest = rows.select_related("resource").order_by("-starts_at", "-id")[:MOST]
+    return {
+        "count": rows.count(),
+        "rows": [
+            {
+                "id": row.pk,
+                "people": row.party_size,
+                "resource": row.resource.name,
+                "title": row.title,
+                "is_cancelled": row.state == BookingState.CANCELLED,
+                "is_over": row.ends_at < timezone.now(),
+                "at": format_timestamp(row.starts_at, zone=zone),
+            }
+            for row in newest
+        ],
+    }
+
+
+def _todos(entry: Entry, persona: Persona, *, zone: str) -> dict[str, Any]:
+    rows = Todo.objects.filter(project=entry.project, persona_id=persona.pk)
+    newest = list(rows.select_related("type").order_by("-created_at", "-id")[:MOST])
+    tools = compiled_tools(entry.project) if newest else {}
+    return {"cards": cards_of(newest, tools=tools, zone=zone), "count": rows.count()}
+
+
+def _tickets(persona: Persona, *, zone: str) -> dict[str, Any]:
+    rows = Ticket.objects.filter(persona_id=persona.pk)
+    return {
+        "count": rows.count(),
+        "rows": [
+            {
+                "id": row.pk,
+                "number": row.number,
+                "subject": row.subject,
+                "state": TICKET_STATES[row.state],
+                "at": format_timestamp(row.updated_at, zone=zone),
+            }
+            for row in rows.order_by("-number")[:MOST]
+        ],
+    }

@@ -1,0 +1,28 @@
+"""The offer to translate a conversation, if its customer writes another language than the member reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.conf.locale import LANG_INFO
+from django.http import HttpRequest
+from django.utils.translation import get_language_from_request
+
+from conversations.assist.translation import customer_language_code
+from conversations.models import Conversation
+
+
+@dataclass(frozen=True)
+class TranslationOffer:
+    """The languages of both sides. `staff` is a code, `customer` a name."""
+
+    staff: str
+    customer: str
+
+
+def translation_offer(request: HttpRequest, row: Conversation) -> TranslationOffer | None:
+    """The offer, or None if both sides read the same language or the customer's isn't known."""
+    customer, staff = customer_language_code(row), get_language_from_request(request).split("-")[0]
+    if not customer or customer == staff:
+        return None
+    return TranslationOffer(staff, str(LANG_INFO.get(customer, {}).get("name", customer)))

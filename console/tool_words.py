@@ -1,0 +1,89 @@
+"""Titles and summaries of the built-in tools for people. Their definitions are written for the model."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from projects.common.translation import lazy
+from tools.engine.catalogue import BUILT_IN, CompiledTool
+
+
+class ToolWords(NamedTuple):
+    """The title of a tool, and its work in one sentence."""
+
+    title: str
+    summary: str
+
+
+TOOL_WORDS = {
+    "book_appointment": ToolWords(lazy("Book appointment"), lazy("Books a day and time the customer agreed to.")),
+    "cancel_appointment": ToolWords(
+        lazy("Cancel appointment"), lazy("Cancels the customer’s booking at their request.")
+    ),
+    "cancel_booking_tool": ToolWords(lazy("Cancel booking"), lazy("Cancels a booking the customer already made.")),
+    "check_availability": ToolWords(
+        lazy("Check availability"), lazy("Checks whether a day and time is free, and what is free nearby.")
+    ),
+    "check_availability_tool": ToolWords(
+        lazy("Check availability"), lazy("Checks whether a table, slot or appointment is free.")
+    ),
+    "check_product_or_service_availability": ToolWords(
+        lazy("Check product or service availability"), lazy("Checks whether a product or service is available.")
+    ),
+    "check_verification_code": ToolWords(
+        lazy("Check verification code"), lazy("Checks the one-time code that the customer received.")
+    ),
+    "check_zip_code_served_tool": ToolWords(
+        lazy("Check ZIP code"), lazy("Checks whether you serve a ZIP code or area.")
+    ),
+    "create_booking_tool": ToolWords(lazy("Create booking"), lazy("Creates a new booking or reservation.")),
+    "create_meeting_tool": ToolWords(lazy("Create meeting"), lazy("Adds a meeting to the calendar.")),
+    "end_call": ToolWords(lazy("End call"), lazy("Ends the current call after a goodbye.")),
+    "end_conversation_tool": ToolWords(lazy("End conversation"), lazy("Ends the conversation after the goodbye.")),
+    "escalate_to_human": ToolWords(
+        lazy("Hand over to a person"), lazy("Offers the customer a person, with a button in the chat.")
+    ),
+    "flag_caller": ToolWords(
+        lazy("Flag caller"), lazy("Flags abusive or nuisance callers for your team and ends the call.")
+    ),
+    "lookup_appointment": ToolWords(lazy("Look up appointment"), lazy("Finds the bookings the customer made.")),
+    "lookup_caller": ToolWords(lazy("Look up caller"), lazy("Looks up the caller in your own system by phone number.")),
+    "lookup_order": ToolWords(
+        lazy("Look up order"), lazy("Looks up the customer’s recent orders, their status and their parcels.")
+    ),
+    "open_ticket": ToolWords(lazy("Open ticket"), lazy("Creates a ticket for what the conversation can’t settle.")),
+    "query_knowledge": ToolWords(
+        lazy("Search knowledge"), lazy("Looks up a question in the knowledge base during a call.")
+    ),
+    "search_booking_tool": ToolWords(lazy("Search booking"), lazy("Finds a booking the customer already made.")),
+    "search_knowledge": ToolWords(lazy("Search knowledge"), lazy("Looks up a question in your articles.")),
+    "send_email": ToolWords(lazy("Send e-mail"), lazy("Sends an e-mail to a recipient approved for the todo.")),
+    "send_email_to_caller": ToolWords(
+        lazy("Send e-mail to caller"), lazy("Sends the customer a follow-up e-mail at their known address.")
+    ),
+    "send_email_tool": ToolWords(lazy("Send e-mail"), lazy("Sends the customer an e-mail with information.")),
+    "send_kb_article": ToolWords(lazy("Send article"), lazy("Shows the customer a card that links to an article.")),
+    "send_manage_booking_url_tool": ToolWords(
+        lazy("Send booking link"), lazy("Sends the customer a link to view, change or cancel their booking.")
+    ),
+    "send_portal_link": ToolWords(
+        lazy("Send portal link"), lazy("Texts the caller a link to their bookings, past conversations and a chat.")
+    ),
+    "send_sms": ToolWords(lazy("Send SMS"), lazy("Texts the customer at their own number.")),
+    "send_sms_tool": ToolWords(lazy("Send SMS"), lazy("Texts the customer the information they need.")),
+    "send_verification_code": ToolWords(
+        lazy("Send verification code"), lazy("Sends a one-time code to the customer’s phone or e-mail on file.")
+    ),
+    "transfer_call": ToolWords(lazy("Transfer call"), lazy("Transfers the current call to a person.")),
+    "transfer_call_tool": ToolWords(lazy("Transfer call"), lazy("Transfers the current call to a person.")),
+    "verify_caller": ToolWords(
+        lazy("Verify caller"), lazy("Confirms the customer’s identity before sharing or changing their data.")
+    ),
+}
+
+
+def summary_of(tool: CompiledTool) -> str:
+    """The work of a tool in one sentence for people. Custom tools have their own description."""
+    if tool.origin == BUILT_IN and tool.name in TOOL_WORDS:
+        return str(TOOL_WORDS[tool.name].summary)
+    return tool.definition.description

@@ -1,0 +1,99 @@
+// Internal notes: the form with its mentions, and the switch between it and the answer.
+import { Composer } from "../composer.js";
+import { gettext } from "../i18n.js";
+import { offerKeys } from "../keys.js";
+import { Picker } from "./picker.js";
+import { Unsent } from "./unsent.js";
+
+const MENTION = /(?:^|[\s(])@([^@\n]{0,40})$/;
+const DRAFTS = "mg-note:";
+
+export class Notes {
+  /** `onNotes(notes)` gets all notes of the conversation; `onWritten()` is called after one was added. */
+  constructor({ api, conversation, form, modes, answer, refused, onNotes, onWritten }) {
+    Object.assign(this, { api, conversation, form, modes, answer, refused, onNotes, onWritten });
+    this.composer = new Composer({ form, onSend: (content) => this.send(content) });
+    const { field } = this.composer;
+    this.unsent = new Unsent(conversation, DRAFTS);
+    field.value = this.unsent.content;
+    field.addEventListener("input", () => this.unsent.type(field.value));
+    const list = form.querySelector("[role=listbox]");
+    this.members = [...list.children];
+    new Picker({
+      field,
+      list,
+      query: (before) => this.asked(MENTION.exec(before)?.[1]),
+      options: (query) => this.members.filter((member) => matches(member, query)),
+      onPick: (member) => this.mention(member.dataset.name),
+    });
+    modes.addEventListener("click", ({ target }) => this.pressed(target.closest("button")));
+    // A note that wasn't added yet is shown.
+    if (this.unsent.content) this.choose("note");
+    offerKeys(["N", gettext("Write a note for the team"), { n: () => this.write("note") }]);
+    this.load();
+  }
+
+  /** The beginning of a name; null if none is being typed. */
+  asked(text) {
+    const isWhole = text && this.members.some(({ dataset }) => text.startsWith(`${dataset.name} `));
+    return text === undefined || isWhole ? null : text;
+  }
+
+  get path() {
+    return `/conversations/${this.conversation}/notes`;
+  }
+
+  async load() {
+    const notes = await this.api.list(this.path).catch(() => null);
+    if (notes) this.onNotes(notes);
+  }
+
+  /** The pressed mode; pressing “Note” again hides the note. */
+  pressed(button) {
+    if (button?.ariaPressed === "true") this.choose("reply");
+    else if (button) this.write(button.value);
+  }
+
+  write(mode) {
+    this.choose(mode);
+    (mode === "note" ? this.form : this.answer).querySelector("textarea").focus();
+    this.composer.fit();
+  }
+
+  /** Shows the note or the answer. */
+  choose(mode) {
+    this.form.parentElement.dataset.write = mode;
+    for (const button of this.modes.children) button.setAttribute("aria-pressed", String(button.value === mode));
+  }
+
+  mention(name) {
+    const { field } = this.composer;
+    const end = field.selectionStart;
+    field.setRangeText(`@${name} `, field.value.lastIndexOf("@", end - 1), end, "end");
+    field.dispatchEvent(new Event("input"));
+  }
+
+  /** Retries reuse the idempotency key, because only the response to an earlier attempt may have been lost. */
+  async send(content) {
+    const key = this.unsent.begin(content);
+    const mentions = this.members.filter(({ dataset }) => content.includes(`@${dataset.name}`)).map(({ dataset }) => dataset.email);
+    this.refuse("");
+    try {
+      await this.api.post(this.path, { content, mentions }, { "Idempotency-Key": key });
+    } catch (error) {
+      this.refuse(error.message);
+      return this.composer.restore(content);
+    }
+    this.unsent.done(this.composer.field.value);
+    await this.load();
+    this.onWritten();
+  }
+
+  refuse(words) {
+    this.refused.hidden = !words;
+    this.refused.querySelector("span").textContent = words;
+  }
+}
+
+const matches = ({ dataset: { name, email } }, query) =>
+  [name, email].some((text) => text.toLowerCase().includes(query.trimEnd().toLowerCase()));

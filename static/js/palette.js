@@ -1,0 +1,166 @@
+// The command palette (⌘K): pages, settings, actions, people and conversations. A combobox whose list is filtered here for
+// what is fixed, and searched on the server for what isn't.
+import { h, icon } from "./dom.js";
+import { fill, gettext, ngettext } from "./i18n.js";
+import { offerKeys, openKeys } from "./keys.js";
+import { Newest } from "./newest.js";
+import { bestOf } from "./palette_rank.js";
+
+const WAIT_MS = 120;
+const MOST_FIXED = 8;
+const ACTS = { theme: () => document.querySelector("[data-theme-toggle]").click(), keys: openKeys };
+
+class Palette {
+  constructor(address) {
+    this.address = address;
+    this.found = [];
+    this.latest = new Newest();
+    this.input = h("input", {
+      class: "form-control pal-in",
+      type: "text",
+      role: "combobox",
+      "aria-label": gettext("Search"),
+      "aria-expanded": "true",
+      "aria-controls": "palette-list",
+      "aria-autocomplete": "list",
+      autocomplete: "off",
+      spellcheck: "false",
+      maxlength: "100",
+      placeholder: gettext("Search people, conversations, pages and settings, or run a command"),
+      oninput: () => this.typed(),
+      onkeydown: (event) => this.pressed(event),
+    });
+    this.list = h("div", { id: "palette-list", role: "listbox", "aria-label": gettext("Results"), class: "pal-list" });
+    this.said = h("p", { class: "visually-hidden", role: "status" });
+    this.dialog = h(
+      "dialog",
+      { class: "sh-dialog pal", "aria-label": gettext("Search"), onclick: (event) => event.target === this.dialog && this.dialog.close() },
+      h("div", { class: "pal-top" }, icon("search"), this.input, h("button", { type: "button", class: "btn btn-bare btn-icon btn-sm", "aria-label": gettext("Close"), onclick: () => this.dialog.close() }, icon("x"))),
+      this.list,
+      this.said,
+    );
+    this.dialog.addEventListener("close", () => this.opener?.focus());
+    document.body.append(this.dialog);
+  }
+
+  open() {
+    if (this.dialog.open) return this.dialog.close();
+    if (document.querySelector("dialog[open]")) return;
+    for (const menu of document.querySelectorAll(":popover-open")) menu.hidePopover();
+    this.opener = document.activeElement;
+    this.input.value = "";
+    this.found = [];
+    this.dialog.showModal();
+    this.input.focus();
+    this.fixed ??= this.read("").catch(() => []);
+    this.draw();
+  }
+
+  async read(text) {
+    const url = text ? `${this.address}?${new URLSearchParams({ q: text })}` : this.address;
+    const response = await fetch(url, { credentials: "same-origin", headers: { Accept: "application/json" } });
+    if (!response.ok || response.redirected) throw new Error(`${response.status}`);
+    return (await response.json()).entries;
+  }
+
+  typed() {
+    this.draw();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.search(), WAIT_MS);
+  }
+
+  async search() {
+    const text = this.input.value.trim();
+    this.isFailed = false;
+    const answer = this.read(text).catch(() => ((this.isFailed = true), []));
+    const found = text ? await this.latest.of(answer) : [];
+    if (found === null) return;
+    this.found = found;
+    this.draw();
+  }
+
+  async draw() {
+    const text = this.input.value.trim();
+    const fixed = bestOf(await this.fixed, text).slice(0, text ? MOST_FIXED : undefined);
+    if (text !== this.input.value.trim()) return;
+    const entries = [...fixed, ...(text ? this.found : [])];
+    const groups = Map.groupBy ? Map.groupBy(entries, ({ group }) => group) : grouped(entries);
+    let number = 0;
+    this.list.replaceChildren(
+      ...[...groups].map(([group, some]) =>
+        h(
+          "div",
+          { role: "group", "aria-label": group },
+          h("p", { class: "pal-group", "aria-hidden": "true" }, group),
+          some.map((entry) => this.option(entry, number++)),
+        ),
+      ),
+    );
+    if (entries.length === 0) this.list.append(h("p", { class: "pal-none" }, this.isFailed ? gettext("Search isn’t responding. Try again.") : fill(gettext("Nothing found for “%(text)s”."), { text })));
+    this.said.textContent = fill(ngettext("%(number)s result", "%(number)s results", entries.length), { number: entries.length });
+    this.select(0);
+  }
+
+  option(entry, number) {
+    const option = h(
+      "div",
+      { role: "option", id: `palette-${number}`, class: "pal-option", "aria-selected": "false", onclick: (event) => this.choose(entry, event), onpointermove: () => this.select(number) },
+      icon(entry.icon),
+      h("span", { class: "ell" }, entry.title),
+      entry.hint && h("small", { class: "ell" }, entry.hint),
+    );
+    option.entry = entry;
+    return option;
+  }
+
+  get options() {
+    return [...this.list.querySelectorAll("[role=option]")];
+  }
+
+  select(at) {
+    const options = this.options;
+    this.at = options.length ? (at + options.length) % options.length : 0;
+    for (const [number, option] of options.entries()) option.setAttribute("aria-selected", number === this.at);
+    const chosen = options[this.at];
+    if (chosen) this.input.setAttribute("aria-activedescendant", chosen.id);
+    else this.input.removeAttribute("aria-activedescendant");
+    chosen?.scrollIntoView({ block: "nearest" });
+  }
+
+  pressed(event) {
+    if (event.isComposing) return;
+    const moves = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: Math.min(this.at + 8, this.options.length - 1), PageUp: Math.max(this.at - 8, 0) };
+    if (event.key in moves) this.select(moves[event.key]);
+    else if (event.key === "Enter" && this.options[this.at]) this.choose(this.options[this.at].entry, event);
+    else return;
+    event.preventDefault();
+  }
+
+  choose(entry, event) {
+    this.dialog.close();
+    if (entry.act) ACTS[entry.act]();
+    else if (event.ctrlKey || event.metaKey) window.open(entry.url, "_blank", "noopener");
+    else location.assign(entry.url);
+  }
+}
+
+function grouped(entries) {
+  const groups = new Map();
+  for (const entry of entries) groups.set(entry.group, [...(groups.get(entry.group) ?? []), entry]);
+  return groups;
+}
+
+const palette = new Palette(document.querySelector("meta[name=palette]").content);
+offerKeys(["⌘ K", gettext("Search")]);
+document.addEventListener("keydown", (event) => {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== "k") return;
+  event.preventDefault();
+  palette.open();
+});
+for (const opener of document.querySelectorAll("[data-palette-open]")) opener.addEventListener("click", () => palette.open());
+// On a phone the sidebar is closed, so the top bar has a button of its own.
+document
+  .querySelector(".mg-top > .mg-phone")
+  ?.after(h("button", { type: "button", class: "btn btn-bare btn-icon mg-phone sh-find", "aria-label": gettext("Search"), onclick: () => palette.open() }, icon("search")));
+// The sidebar scrolls on its own; the page that is open is in view.
+document.querySelector(".mg-nav [aria-current]")?.scrollIntoView({ block: "nearest" });

@@ -1,0 +1,57 @@
+"""Pages of messengers: connect, a live check, a test, and the last deliveries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.conversations.channels.conftest import Bot, bot, telegram_server  # noqa: F401 - fixtures
+from tests.conversations.channels.telegram_server import TOKEN
+
+
+@pytest.fixture
+def page(bot: Bot) -> Any:  # noqa: F811
+    client = Client()
+    client.force_login(bot.tenant.owner)
+    address = f"/p/{bot.tenant.project.slug}/agent/integrations/channels/telegram"
+    return lambda action="", **form: (client.post if form else client.get)(f"{address}{action}", form)
+
+
+def test_the_page_lists_what_was_delivered(bot: Bot, page: Any) -> None:  # noqa: F811
+    bot.write("Do you have a table?")
+    text = page().content.decode()
+    assert "Do you have a table?" in text
+    assert bot.telegram.webhook["url"] in text
+    assert "canary-of-the-bot" not in text
+
+
+def test_the_check_asks_telegram(bot: Bot, page: Any) -> None:  # noqa: F811
+    assert "webhook set, 0 pending" in page("/check", go="1").content.decode()
+    bot.telegram.webhook = {"url": "https://elsewhere.example"}
+    assert "another address" in page("/check", go="1").content.decode()
+
+
+def test_a_test_goes_to_the_newest_chat(bot: Bot, page: Any) -> None:  # noqa: F811
+    assert "Nobody has written" in page("/send", go="1").content.decode()
+    bot.write()
+    assert "Sent to the newest chat" in page("/send", go="1").content.decode()
+    assert [one["chat_id"] for one in bot.telegram.of("sendMessage")] == [77]
+
+
+def test_connecting_again_sets_the_webhook(bot: Bot, page: Any) -> None:  # noqa: F811
+    form = {"bot_token": TOKEN, "settings.base_url": bot.server.url}
+    assert page("", **form).status_code == 200
+    assert len(bot.telegram.of("setWebhook")) == 2
+
+
+def test_a_wrong_address_is_named_at_its_field(bot: Bot, page: Any) -> None:  # noqa: F811
+    answer = page("", **{"bot_token": TOKEN, "settings.base_url": "http://10.0.0.1"})
+    assert (answer.status_code, "private network" in answer.content.decode()) == (422, True)
+
+
+def test_disconnecting_withdraws_the_webhook(bot: Bot, page: Any) -> None:  # noqa: F811
+    assert "Disconnected." in page("/end", go="1").content.decode()
+    assert len(bot.telegram.of("deleteWebhook")) == 1
+    assert bot.state()["state"] == "not_connected"
