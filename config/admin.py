@@ -21,12 +21,19 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, URLResolver, path, reverse
+from django.utils.translation import gettext
 
+from operations.pages import operation_page
+from projects.common.translation import lazy
 from projects.models import Member, Organization, Role, User
 from tenancy.scope import platform_scope, tenant_tx
 from tenancy.tenant_lookup import find_organizations
 
 CHOSEN = "admin_organization"
+
+
+# The models that people change most, in this order.
+FIRST = ("CustomTool", "Attribute", "Project", "Member", "TodoType")
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class AdminScope:
 class MakegoodAdmin(AdminSite):
     site_header = "Makegood"
     site_title = "Makegood"
-    index_title = "Administration"
+    index_title = lazy("Administration")
     enable_nav_sidebar = True
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -67,7 +74,11 @@ class MakegoodAdmin(AdminSite):
         return redirect(reverse("admin:index")) if request.user.is_authenticated else redirect_to_login(address)
 
     def get_urls(self) -> list[URLResolver | URLPattern]:
-        return [path("enter/<uuid:organization_id>", self.enter, name="enter"), *super().get_urls()]
+        own = [
+            path("enter/<uuid:organization_id>", self.enter, name="enter"),
+            path("operation/", self.admin_view(operation_page), name="operation"),
+        ]
+        return [*own, *super().get_urls()]
 
     def enter(self, request: HttpRequest, organization_id: UUID) -> HttpResponse:
         """Choose the organization that the admin shows. The header of every page names it."""
@@ -80,11 +91,32 @@ class MakegoodAdmin(AdminSite):
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         scope = _get_scope(request)
-        return {**super().each_context(request), "site_header": f"Makegood · {scope.name}" if scope else "Makegood"}
+        return {**super().each_context(request), "scope_name": scope.name if scope else ""}
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
+        """The models by how they are used, instead of by app: what people change first, the records last."""
+        apps = super().get_app_list(request, app_label)
+        return apps if app_label else group_models([model for app in apps for model in app["models"]])
 
     def get_log_entries(self, request: HttpRequest) -> QuerySet[LogEntry]:
         """The user's own entries. Row-level security limits them to this organization."""
         return super().get_log_entries(request).filter(user_id=cast(int, request.user.pk))
+
+
+def group_models(models: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The index's groups of models, without empty ones. A record can only be viewed."""
+    first = sorted((model for model in models if model["object_name"] in FIRST), key=_rank)
+    others = [model for model in models if model["object_name"] not in FIRST]
+    groups = (
+        (gettext("Configuration"), first),
+        (gettext("More settings"), [model for model in others if not model["view_only"]]),
+        (gettext("Read-only records"), [model for model in others if model["view_only"]]),
+    )
+    return [{"name": name, "models": found, "app_label": "", "app_url": ""} for name, found in groups if found]
+
+
+def _rank(model: dict[str, Any]) -> int:
+    return FIRST.index(model["object_name"])
 
 
 def _get_scope(request: HttpRequest) -> AdminScope | None:
@@ -98,7 +130,7 @@ def _find_scope(request: HttpRequest) -> AdminScope | None:
     if not isinstance(request.user, User) or not request.user.is_active:
         return None
     if request.user.is_superuser:
-        return AdminScope(organization_id=None, name="all organizations")
+        return AdminScope(organization_id=None, name=gettext("all organizations"))
     names = _administered_by(request.user.pk)
     chosen = next((one for one in names if str(one) == request.session.get(CHOSEN)), next(iter(names), None))
     return AdminScope(organization_id=chosen, name=names[chosen]) if chosen else None
@@ -118,6 +150,6 @@ def _administered_by(user_id: int) -> dict[UUID, str]:
 def _enter_scope(request: HttpRequest) -> Iterator[None]:
     scope = _get_scope(request)
     if scope is None:
-        raise PermissionDenied("Only owners and admins of an organization may use the admin.")
+        raise PermissionDenied(gettext("Only owners and admins of an organization may use the admin."))
     with platform_scope() if scope.organization_id is None else tenant_tx(scope.organization_id):
         yield

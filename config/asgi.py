@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import warnings
 from contextlib import closing, suppress
@@ -19,13 +20,21 @@ from django.core.handlers.asgi import ASGIHandler, get_script_prefix
 from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
 from django.urls import set_script_prefix
+from django.utils.module_loading import import_string
 
 from config.memory import settle
+from config.telemetry import begin_telemetry, end_telemetry, metrics_page
 from config.trusted_proxies import TrustedProxies
 from projects.api.body_limit import BodyLimit
+from telemetry.sampling import watch_loop
 from tenancy.threads import in_db
 
-API, DOCS, WIDGET = "/api/v1/", "/api/v1/docs/", "/widget/"
+API, DOCS, WIDGET, HOOKS = "/api/v1/", "/api/v1/docs/", "/widget/", "/hooks/"
+# The WebSockets of phone calls.
+CALLS = "/hooks/twilio/relay/"
+# Answered for any Host, because probes use the address of the machine.
+PROBES = frozenset({"/healthz", "/livez"})
+METRICS = "/metrics"
 
 # WhiteNoise reads files synchronously, and Django serves them from a thread. Without the filter it warns at every
 # start.
@@ -33,15 +42,19 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 
 
 class ApiHandler(ASGIHandler):
-    """Django's handler with only the middleware that the API needs, running in our own database threads.
+    """Django's handler with the given middleware only, running in our own database threads.
 
     Django runs the synchronous views, signals and response ends of each request in a thread of its own. A few hundred
     concurrent requests would need as many threads, and more database connections than there are. Here they share the
     threads of `in_db`.
     """
 
+    def __init__(self, middleware: list[str]) -> None:
+        self._names = middleware
+        super().__init__()
+
     def load_middleware(self, is_async: bool = False) -> None:
-        whole, settings.MIDDLEWARE = settings.MIDDLEWARE, settings.API_MIDDLEWARE
+        whole, settings.MIDDLEWARE = settings.MIDDLEWARE, self._names
         try:
             super().load_middleware(is_async)
         finally:
@@ -118,13 +131,49 @@ def _plain(response: Any) -> Any:
 
 
 _pages: Any = get_asgi_application()
-_api: Any = ApiHandler()
+# Models can be imported now that Django is set up.
+_calls: Any = import_string("conversations.calls.relay.socket.relay_socket")
+_api: Any = ApiHandler(settings.API_MIDDLEWARE)
+_probes: Any = ApiHandler(settings.PROBE_MIDDLEWARE)
 
 
 async def _serve(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    if scope["type"] == "lifespan":
+        await _live(receive, send)
+        return
     path = scope.get("path", "")
-    serve = _api if path.startswith((API, WIDGET)) and not path.startswith(DOCS) else _pages
-    await serve(scope, receive, send)
+    if scope["type"] == "websocket":
+        await _serve_socket(path, scope, receive, send)
+        return
+    if path == METRICS:
+        await metrics_page(scope, send)
+        return
+    serve = _api if path.startswith((API, WIDGET, HOOKS)) and not path.startswith(DOCS) else _pages
+    await (_probes if path in PROBES else serve)(scope, receive, send)
+
+
+async def _serve_socket(path: str, scope: Any, receive: Any, send: Any) -> None:
+    """Serve the WebSocket of a phone call. There are no others."""
+    if path.startswith(CALLS):
+        await _calls(scope, receive, send)
+    else:
+        await receive()
+        await send({"type": "websocket.close", "code": 1008})
+
+
+async def _live(receive: Any, send: Any) -> None:
+    """The life of a process of the web server, from its start to its end."""
+    await receive()
+    # In a forked process, uvicorn has set up its own logging after ours.
+    logging.getLogger("uvicorn").handlers.clear()
+    logging.getLogger("uvicorn").propagate = True
+    begin_telemetry("web")
+    watching = asyncio.get_running_loop().create_task(watch_loop())
+    await send({"type": "lifespan.startup.complete"})
+    await receive()
+    watching.cancel()
+    end_telemetry()
+    await send({"type": "lifespan.shutdown.complete"})
 
 
 settle()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import socket
+import tomllib
 from decimal import Decimal, InvalidOperation
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -16,7 +18,11 @@ from django.core.exceptions import ImproperlyConfigured
 
 env = environ.Env()
 
+# The limits that an organization can have. The same names are in tools.models.limit, which no setting can import.
+ORGANIZATION_LIMITS = frozenset({"model_month_cost", "model_month_tokens", "turns", "storage", "open_conversations"})
+
 BASE_DIR = Path(__file__).resolve().parent.parent
+LOG_FORMATS = ("text", "json")
 
 
 def text(name: str, *, why: str) -> str:
@@ -54,8 +60,19 @@ def database(name: str, *, role: str, pool: int) -> dict[str, Any]:
             "server_side_binding": True,
             "prepare_threshold": 3,
         },
-        "SESSION": _session_settings(role),
+        "SESSION": session_settings(role),
+        "IS_POOLED": pools_transactions(),
     }
+
+
+def replica() -> dict[str, Any]:
+    """Django's settings for a replica that reports may read from, by alias. Empty without one."""
+    if not os.environ.get("REPLICA_DATABASE_URL", "").strip():
+        return {}
+    config = database("REPLICA_DATABASE_URL", role="mg_app", pool=4)
+    # A URL with several hosts may name the primary as well.
+    config["OPTIONS"] |= {"target_session_attrs": "prefer-standby", "application_name": "makegood mg_app reports"}
+    return {"replica": config}
 
 
 def _connection_limits() -> dict[str, Any]:
@@ -74,8 +91,20 @@ def _connection_limits() -> dict[str, Any]:
     }
 
 
-def _session_settings(role: str) -> dict[str, str | int | float]:
-    """PostgreSQL's settings for each connection. They are set after connecting, since poolers refuse them before."""
+def pools_transactions() -> bool:
+    """True if a pooler gives each transaction another connection to PostgreSQL, as PgBouncer's transaction mode does."""
+    mode = env.str("MAKEGOOD_DB_POOLER", default="")
+    if mode not in {"", "session", "transaction"}:
+        raise ImproperlyConfigured("Set MAKEGOOD_DB_POOLER to transaction or session, the mode of your pooler.")
+    return bool(mode == "transaction")
+
+
+def session_settings(role: str) -> dict[str, str | int | float]:
+    """PostgreSQL's settings for each connection of a role.
+
+    They are set after connecting, since poolers refuse them before. A pooler of transactions would give them to somebody
+    else's transactions, so there the role has them (`manage.py roles`).
+    """
     silence = db_silence_seconds()
     statement = 0 if role == "mg_owner" else env.float("MAKEGOOD_DB_STATEMENT_SECONDS", default=30.0)
     return {
@@ -165,6 +194,49 @@ def networks(name: str) -> list[IPv4Network | IPv6Network]:
         ) from error
 
 
+def address(name: str) -> tuple[str, int] | None:
+    """A host and a port to listen on, or None if the setting is empty. Without a host, every address of the machine."""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        return None
+    host, _, port = value.rpartition(":")
+    if not port.isdecimal() or not 0 < int(port) < 65_536 or (":" in host and not host.startswith("[")):
+        raise ImproperlyConfigured(f"Set {name} to an address and a port, like 127.0.0.1:9464 or [::1]:9464.")
+    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104 - the operator leaves the host out
+
+
+def metrics_directory(data_dir: os.PathLike[str]) -> Path:
+    """The directory that the processes of this machine share their metrics in, in memory where the system has such.
+
+    A mapped file on a disk would make a process wait for the disk now and then.
+    """
+    if given := os.environ.get("MAKEGOOD_METRICS_DIR", "").strip():
+        return Path(given)
+    if not os.access("/dev/shm", os.W_OK | os.X_OK):  # noqa: S108 - a directory of our own, for this user only
+        return Path(data_dir) / "metrics"
+    installation = hashlib.sha256(str(Path(data_dir).resolve()).encode()).hexdigest()[:12]
+    return Path(f"/dev/shm/makegood-{os.getuid()}-{installation}")  # noqa: S108
+
+
+def log_format() -> str:
+    """The form of log lines."""
+    value = os.environ.get("MAKEGOOD_LOG_FORMAT", "").strip() or "text"
+    if value not in LOG_FORMATS:
+        raise ImproperlyConfigured(f"Set MAKEGOOD_LOG_FORMAT to {' or '.join(LOG_FORMATS)}.")
+    return value
+
+
+def log_line() -> str:
+    """The text of a log line. `bin/serve` adds the time of all programs' lines itself."""
+    is_timed = not env.bool("MAKEGOOD_LOG_UNTIMED", default=False)
+    return f"{'%(asctime)s ' if is_timed else ''}%(levelname)s %(name)s %(message)s"
+
+
+def version() -> str:
+    """The version of this release."""
+    return str(tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"])
+
+
 def verified_email(mail_host: str) -> bool:
     """True if new accounts must confirm their e-mail address, which requires a mail server."""
     asked = env.bool("MAKEGOOD_VERIFY_EMAIL", default=False)
@@ -184,6 +256,22 @@ def model_prices() -> dict[str, tuple[Decimal, Decimal, Decimal]]:
         raise ImproperlyConfigured(
             'Set MAKEGOOD_MODEL_PRICES to JSON like {"model": [input, cached, output]}, USD per million tokens.'
         ) from error
+
+
+def organization_limits() -> dict[str, int]:
+    """Limits of every organization for which the operator sets no others, by name."""
+    raw = os.environ.get("MAKEGOOD_ORGANIZATION_LIMITS", "").strip() or "{}"
+    try:
+        limits = dict(json.loads(raw))
+    except (ValueError, TypeError):
+        limits = {"": 0}
+    is_valid = all(type(most) is int and most >= 0 for most in limits.values())
+    if not limits.keys() <= ORGANIZATION_LIMITS or not is_valid:
+        raise ImproperlyConfigured(
+            f'Set MAKEGOOD_ORGANIZATION_LIMITS to JSON like {{"model_month_cost": 50}}, whole numbers from 0 by name:'
+            f" {', '.join(sorted(ORGANIZATION_LIMITS))}."
+        )
+    return limits
 
 
 def _three(prices: list[float]) -> tuple[Decimal, Decimal, Decimal]:

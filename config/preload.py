@@ -11,7 +11,9 @@ import anyio._backends._asyncio  # noqa: F401
 import psycopg_pool  # noqa: F401
 from django.template.loaders import cached  # noqa: F401
 
-import jobs.tasks  # noqa: F401
+import config.worker_telemetry  # noqa: F401
+import jobs.tasks
+import jobs.worker_status  # noqa: F401
 import llm.call
 import llm.sdk  # noqa: F401
 from llm.prompts import TEMPLATES, part_template

@@ -22,6 +22,8 @@ CSRF_TRUSTED_ORIGINS = [BASE_URL] if IS_HTTPS else []
 TRUSTED_PROXIES = environment.networks("MAKEGOOD_TRUSTED_PROXIES")
 
 INSTALLED_APPS = [
+    # Its translations of staff's interface come before those of the libraries.
+    "console",
     "config.apps.MakegoodAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -33,12 +35,14 @@ INSTALLED_APPS = [
     "allauth.mfa",
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
     "projects",
     "jobs",
+    "notices",
     "tools",
     "todos",
     "conversations",
+    "privacy",
+    "operations",
 ]
 
 MIDDLEWARE = [
@@ -50,6 +54,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "projects.accounts.languages.staff_language_middleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
@@ -61,6 +66,9 @@ API_MIDDLEWARE = [
     "projects.common.middleware.RequestIdMiddleware",
     "projects.api.session.session_middleware",
 ]
+
+# The middleware of probes, which know no host name of the site.
+PROBE_MIDDLEWARE = ["projects.common.middleware.RequestIdMiddleware"]
 
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
@@ -77,6 +85,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "projects.accounts.accounts.sign_in_context",
+                "console.layout.account_pages_context",
             ],
         },
     },
@@ -89,8 +98,11 @@ DATABASES = {
     "default": environment.database("DATABASE_URL", role="mg_app", pool=DB_POOL),
     "ops": environment.database("OPS_DATABASE_URL", role="mg_ops", pool=4),
     "owner": environment.database("MIGRATE_DATABASE_URL", role="mg_owner", pool=2),
+    **environment.replica(),
 }
-DATABASE_ROUTERS = ["tenancy.scope.Router"]
+DATABASE_ROUTERS = ["tenancy.replica.ReplicaRouter", "tenancy.scope.Router"]
+# Reports read from the replica while it is at most this far behind.
+REPLICA_LAG_SECONDS = env.float("MAKEGOOD_REPLICA_LAG_SECONDS", default=10.0)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = environment.redis_url()
@@ -197,7 +209,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
-# The languages in which the product itself speaks to customers; staff's pages are in English.
+# The languages in which the product itself speaks to customers.
 LANGUAGES = [
     ("en", "English"),
     ("it", "Italian"),
@@ -209,6 +221,15 @@ LANGUAGES = [
     ("ar", "Arabic"),
     ("he", "Hebrew"),
 ]
+# The languages of staff's interface, by the names that their speakers use.
+STAFF_LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("it", "Italiano"),
+    ("es", "Español"),
+    ("fr", "Français"),
+]
+# Texts for customers. Those for staff are in console/locale.
 LOCALE_PATHS = [BASE_DIR / "locale"]
 
 STATIC_URL = "/static/"
@@ -251,9 +272,6 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Talk to a project's agent, and follow its promises and their outcomes.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    # Its colors ignore the theme.
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "syntaxHighlight": False},
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     # Request bodies mark their required fields. Without such a mark, a field is optional.
@@ -262,6 +280,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "projects.api.openapi_errors.add_error_components",
         "projects.api.schema.add_created_links",
+        "projects.api.openapi_examples.add_examples",
     ],
     # Names of enums that requests and responses share, or whose names collide.
     "ENUM_NAME_OVERRIDES": {
@@ -272,6 +291,7 @@ SPECTACULAR_SETTINGS = {
         "ConsentKindEnum": "conversations.models.ConsentKind",
         "ConsentSourceEnum": "conversations.models.ConsentSource",
         "DeliveryStateEnum": "tools.models.DeliveryState",
+        "ErasureStateEnum": "privacy.models.ErasureState",
         "EventTargetEnum": "tools.models.SubscriptionTarget",
         "JobStateEnum": "jobs.models.State",
         "ResourceKindEnum": "tools.models.ResourceKind",
@@ -295,25 +315,41 @@ OFFLINE_MODEL = env.bool("MAKEGOOD_OFFLINE", default=False)
 MODEL = env.str("MAKEGOOD_MODEL", default="offline-large" if OFFLINE_MODEL else "gpt-4.1")
 FAST_MODEL = env.str("MAKEGOOD_FAST_MODEL", default="offline-fast" if OFFLINE_MODEL else "gpt-4.1-mini")
 MODEL_PRICES = environment.model_prices()
+ORGANIZATION_LIMITS = environment.organization_limits()
 OUTBOUND_ALLOW = env.list("MAKEGOOD_OUTBOUND_ALLOW", default=[])
+# The address of a provider of calls whose caller types, for the playground.
+OFFLINE_CALLS_URL = env.str("MAKEGOOD_OFFLINE_CALLS", default="").rstrip("/")
 # Serve made-up orders to the demo's agent at /demo/shop.
 DEMO_SHOP = env.bool("MAKEGOOD_DEMO_SHOP", default=OFFLINE_MODEL)
 
 # Jobs
 LEASE_SECONDS: float | None = env.float("MAKEGOOD_LEASE_SECONDS", default=None)
 SWEEP_SECONDS = env.float("MAKEGOOD_SWEEP_SECONDS", default=2.0)
+# The file that a worker touches while it is alive.
+ALIVE_FILE = env.str("MAKEGOOD_ALIVE_FILE", default="")
+
+# Metrics and logs
+VERSION = environment.version()
+METRICS_TOKEN = env.str("MAKEGOOD_METRICS_TOKEN", default="")
+METRICS_ADDRESS = environment.address("MAKEGOOD_METRICS_ADDRESS")
+METRICS_DIR = environment.metrics_directory(DATA_DIR)
+METRICS_TENANTS = env.bool("MAKEGOOD_METRICS_TENANTS", default=False)
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"()": "projects.common.logs.RedactingFormatter", "fmt": "%(levelname)s %(name)s %(message)s"}
+        "text": {"()": "projects.common.logs.RedactingFormatter", "fmt": environment.log_line()},
+        "json": {"()": "projects.common.logs.JsonFormatter"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": environment.log_format()}},
     "root": {"handlers": ["console"], "level": os.environ.get("MAKEGOOD_LOG_LEVEL", "INFO")},
     "loggers": {
         "django.request": {"level": "ERROR"},
         # Model calls are stored as rows, so a log line for each adds nothing. fido2 would log the owners of passkeys.
         **{name: {"level": "WARNING"} for name in ("kombu", "amqp", "httpx2", "fido2")},
+        # uvicorn's own lines, in the form of all others.
+        "uvicorn": {"level": "INFO", "handlers": [], "propagate": True},
+        "uvicorn.access": {"level": "WARNING"},
     },
 }

@@ -5,7 +5,11 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
-from config.views import healthz, no_such_page
+from config.views import healthz, livez, no_such_page
+from conversations.api.attachments import attachment_file
+from conversations.api.call_hooks import openai_calls
+from conversations.api.channel_hooks import messenger, whatsapp
+from conversations.api.twilio_hooks import call_arrived, dial_ended, session_ended
 from projects.api import errors
 
 handler400 = errors.bad_request
@@ -15,6 +19,7 @@ handler500 = errors.server_error
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
+    path("livez", livez, name="livez"),
     path("admin/", admin.site.urls),
     # allauth's page would let people claim an unverified address.
     path("account/email/", no_such_page),
@@ -22,6 +27,15 @@ urlpatterns = [
     path("account/2fa/", include("console.people.mfa_urls")),
     path("account/2fa/", include("allauth.mfa.urls")),
     path("api/v1/", include("config.api_urls")),
+    path("hooks/openai/calls", openai_calls, name="openai_calls"),
+    path("hooks/telegram/<uuid:source_id>", messenger, {"kind": "telegram"}, name="telegram_webhook"),
+    path("hooks/twilio/calls", call_arrived, name="twilio_calls"),
+    path("hooks/twilio/calls/next", session_ended, name="twilio_calls_next"),
+    path("hooks/twilio/calls/dialed", dial_ended, name="twilio_calls_dialed"),
+    path("hooks/twilio/messages", messenger, {"kind": "twilio"}, name="twilio_messages"),
+    path("hooks/twilio/status", messenger, {"kind": "twilio"}, name="twilio_status"),
+    path("hooks/whatsapp/<uuid:source_id>", whatsapp, name="whatsapp_webhook"),
+    path("files/<str:token>", attachment_file, name="attachment"),
     path("", include("conversations.widget.urls")),
     path("", include("conversations.portal.urls")),
     path("", include("console.widget.urls")),
@@ -33,4 +47,6 @@ urlpatterns = [
     path("", include("console.agent.urls")),
     path("", include("console.people.urls")),
     path("", include("console.bookings.urls")),
+    path("", include("console.customers.urls")),
+    path("", include("console.calls.urls")),
 ]

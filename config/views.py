@@ -1,4 +1,4 @@
-"""The health check, and a page that doesn't exist."""
+"""The probes, and a page that doesn't exist."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from django.contrib.auth.decorators import login_required
 from django.db import DatabaseError, connection
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 
+from tenancy.replica import REPLICA, replica_lag_seconds
+
 
 @login_required
 def no_such_page(request: HttpRequest) -> HttpResponse:
@@ -15,11 +17,18 @@ def no_such_page(request: HttpRequest) -> HttpResponse:
     raise Http404
 
 
+async def livez(request: HttpRequest) -> JsonResponse:
+    """200 while the event loop turns, also without PostgreSQL: starting again wouldn't bring that back."""
+    return JsonResponse({"status": "ok"})
+
+
 def healthz(request: HttpRequest) -> JsonResponse:
     """200 while PostgreSQL answers. Without Redis the status is "degraded": work is delayed by seconds, but not lost."""
     database, broker = _database_answers(), _redis_answers()
     status = "ok" if database and broker else "degraded" if database else "down"
-    body = {"status": status, "postgresql": database, "redis": broker}
+    body: dict[str, object] = {"status": status, "postgresql": database, "redis": broker}
+    if REPLICA in settings.DATABASES:
+        body["replica_lag_seconds"] = replica_lag_seconds() if database else None
     return JsonResponse(body, status=200 if database else 503)
 
 

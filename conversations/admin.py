@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
 from conversations.models import (
     Analysis,
+    ArchivedTranscript,
+    Attachment,
+    Call,
+    CannedReply,
+    ChannelLink,
+    Chat,
     ConsentChange,
     Conversation,
     ConversationTag,
+    Delivery,
     Directives,
     Event,
     FollowUp,
+    Mention,
     Message,
+    MessageTranslation,
+    Note,
     Persona,
     PersonaField,
     PromptSection,
+    Receipt,
     Summary,
     Tag,
     Turn,
@@ -54,7 +67,7 @@ class ConsentChangeAdmin(TenantAdmin):
 
 @admin.register(Conversation)
 class ConversationAdmin(TenantAdmin):
-    list_display = ("id", "channel", "status", "operator", "persona", "project", "flag", "updated_at")
+    list_display = ("created_at", "channel", "status", "operator", "persona", "project", "flag", "updated_at")
     list_filter = ("status", "channel", "project")
     list_select_related = ("persona", "project", "operator")
     search_fields = ("=id", "persona__external_id", "flag")
@@ -75,6 +88,70 @@ class ConversationTagAdmin(TenantAdmin):
     list_filter = ("tag",)
     list_select_related = ("conversation", "tag")
     search_fields = ("=conversation__id",)
+
+
+@admin.register(MessageTranslation)
+class MessageTranslationAdmin(TenantAdmin):
+    list_display = ("message", "language", "created_at")
+    list_filter = ("language",)
+    list_select_related = ("message",)
+    search_fields = ("=message__id",)
+
+
+@admin.register(ArchivedTranscript)
+class ArchivedTranscriptAdmin(TenantAdmin):
+    list_display = ("conversation", "created_at")
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id",)
+    hidden = ("content",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ArchivedTranscript]:
+        """Without the contents, which are large."""
+        return super().get_queryset(request).defer("content")
+
+
+@admin.register(Attachment)
+class AttachmentAdmin(TenantAdmin):
+    list_display = ("name", "conversation", "content_type", "size", "created_at")
+    list_filter = ("content_type",)
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id", "name")
+    hidden = ("content",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Attachment]:
+        """Without the contents, which may be large."""
+        return super().get_queryset(request).defer("content")
+
+
+@admin.register(Call)
+class CallAdmin(TenantAdmin):
+    list_display = ("conversation", "caller", "called", "state", "created_at", "ended_at")
+    list_filter = ("state", "provider")
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id", "=external_id")
+
+
+@admin.register(CannedReply)
+class CannedReplyAdmin(TenantAdmin):
+    list_display = ("name", "project", "deleted_at", "updated_at")
+    list_filter = ("project",)
+    list_select_related = ("project",)
+    search_fields = ("name", "content")
+
+
+@admin.register(Note)
+class NoteAdmin(TenantAdmin):
+    list_display = ("conversation", "author_name", "created_at")
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id", "author_name")
+    date_hierarchy = "created_at"
+
+
+@admin.register(Mention)
+class MentionAdmin(TenantAdmin):
+    list_display = ("user", "conversation", "read_at", "created_at")
+    list_select_related = ("user", "conversation")
+    search_fields = ("=conversation__id", "user__email")
 
 
 @admin.register(Turn)
@@ -176,3 +253,37 @@ class TurnCallAdmin(TenantAdmin):
     list_select_related = ("step", "effect")
     search_fields = ("=id", "=step__turn__id", "=effect__id", "=name")
     date_hierarchy = "created_at"
+
+
+@admin.register(Chat)
+class ChatAdmin(TenantAdmin):
+    list_display = ("kind", "account", "external_id", "conversation", "opted_out_at", "created_at")
+    list_filter = ("kind",)
+    list_select_related = ("conversation",)
+    search_fields = ("=conversation__id", "=external_id")
+    date_hierarchy = "created_at"
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(TenantAdmin):
+    list_display = ("kind", "account", "external_id", "result", "detail", "received_at")
+    list_filter = ("kind", "result")
+    search_fields = ("=conversation__id", "=external_id")
+    date_hierarchy = "received_at"
+
+
+@admin.register(Receipt)
+class ReceiptAdmin(TenantAdmin):
+    list_display = ("message", "part", "state", "reason", "accepted_at", "sent_at", "delivered_at", "read_at")
+    list_filter = ("state",)
+    list_select_related = ("message",)
+    search_fields = ("=conversation__id", "=effect__id", "=external_id")
+    date_hierarchy = "accepted_at"
+
+
+@admin.register(ChannelLink)
+class ChannelLinkAdmin(TenantAdmin):
+    list_display = ("kind", "account", "name", "problem", "connected_at")
+    list_filter = ("kind",)
+    search_fields = ("=account", "=name")
+    date_hierarchy = "tried_at"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import todos.hooks
 import tools.engine.hooks
+from conversations.channels.outgoing import plan_delivery
 from conversations.common.consents import is_withdrawn_at
 from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
+from conversations.common.merged import lock_customer
 from conversations.context.todo_transcript import read_todo_transcript
 from conversations.flows.todo_events import hold_back, on_effect_changed, on_promise_answered, on_todo_changed
 from conversations.handover.operators import on_member_changed
+from conversations.live.event_log import message_added
 from conversations.live.stream_auth import end_key_streams, end_member_streams
 from conversations.prompts.prompt_budget_check import weigh_reply
+from conversations.turns.admission import count_open
 from projects.accounts.members import member_changed
 from projects.agents.prompt_size import measure_prompt
 from projects.agents.services import key_revoked
@@ -19,10 +23,13 @@ from projects.agents.services import key_revoked
 def register() -> None:
     """Connect customer, conversation and transcript hooks, the prompt size check, and the receivers of change signals."""
     measure_prompt.connect(weigh_reply)
+    message_added.connect(plan_delivery)
     tools.engine.hooks.read_contact.connect(read_contact)
+    tools.engine.hooks.lock_customer.connect(lock_customer)
     tools.engine.hooks.is_withdrawn_at.connect(is_withdrawn_at)
     tools.engine.hooks.read_shopper.connect(read_shopper)
     tools.engine.hooks.flag_customer.connect(flag_customer)
+    tools.engine.hooks.count_open_conversations.connect(count_open)
     tools.engine.hooks.promise_answered.connect(on_promise_answered)
     todos.hooks.find_customer.connect(find_customer)
     todos.hooks.read_transcript.connect(read_todo_transcript)

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from jobs.errors import WrongState
 from jobs.lanes import UnknownLane
-from jobs.models import Job, ModelCall
+from jobs.models import Job, ModelCall, ModelUsage
 from jobs.services import run_again
 from projects.admin.tenant_admin import TenantAdmin
 from projects.models import Project
@@ -43,6 +43,15 @@ class ModelCallAdmin(TenantAdmin):
     list_select_related = ("project",)
     search_fields = ("=id", "=turn_id", "=skill", "=error")
     date_hierarchy = "started_at"
+
+
+@admin.register(ModelUsage)
+class ModelUsageAdmin(TenantAdmin):
+    list_display = ("day", "project", "model", "skill", "calls", "input_tokens", "output_tokens", "cost")
+    list_filter = ("project",)
+    list_select_related = ("project",)
+    search_fields = ("=id", "=model", "=skill")
+    date_hierarchy = "day"
 
 
 def _refusal(job: Job) -> str:

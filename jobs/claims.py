@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import IntegrityError, connections, transaction
 
 from jobs.lanes import ClaimedJob, Lane, lane_of, lanes
+from telemetry.metrics import LEASES_EXPIRED
 from tenancy.postgresql.prepared import Prepared
 
 # Due jobs of the same ordinal (effects) run oldest first. Claiming two at once would violate the unique index and undo
@@ -34,7 +35,7 @@ with due as (
 update jobs_job j set state = 'running', token = token + 1, attempts = attempts + 1, started_at = clock_timestamp(),
        lease_until = clock_timestamp() + due.lease * interval '1 second', error = ''
 from due where j.id = due.id
-returning j.id, j.organization_id, j.lane, j.subject_id, j.ordinal, j.key, j.token, j.attempts
+returning j.id, j.organization_id, j.lane, j.subject_id, j.ordinal, j.key, j.token, j.attempts, j.trace
 """
 
 # Skip locked jobs: either the worker is writing, which keeps the lease, or the job is being superseded. Waiting for one
@@ -55,7 +56,7 @@ where j.token = m.token and j.state in ('running', 'done', 'failed', 'skipped')
 """
 
 _EXPIRED = """
-select id, organization_id, lane, subject_id, ordinal, key, token, attempts from jobs_job
+select id, organization_id, lane, subject_id, ordinal, key, token, attempts, trace from jobs_job
 where state = 'running' and lease_until < clock_timestamp() and lane = any(%(known)s)
 order by lease_until limit 200 for update skip locked
 """
@@ -169,6 +170,7 @@ def take_expired() -> list[ClaimedJob]:
         cursor.execute(_EXPIRED, {"known": [lane.name for lane in lanes()]})
         expired = [_claimed(row) for row in cursor.fetchall()]
         for job in expired:
+            LEASES_EXPIRED.inc(job.lane)
             if not job.is_last_attempt:
                 requeue(job, error="The worker that ran this died.", delay_seconds=0)
     return [job for job in expired if job.is_last_attempt]
@@ -182,8 +184,8 @@ def waiting_lanes() -> set[str]:
         return {row[0] for row in cursor.fetchall()} & known
 
 
-def _claimed(row: tuple[UUID, UUID, str, UUID, int, str, int, int]) -> ClaimedJob:
-    job_id, organization_id, lane, subject_id, ordinal, key, token, attempts = row
+def _claimed(row: tuple[UUID, UUID, str, UUID, int, str, int, int, str | None]) -> ClaimedJob:
+    job_id, organization_id, lane, subject_id, ordinal, key, token, attempts, trace = row
     return ClaimedJob(
         id=job_id,
         organization_id=organization_id,
@@ -194,4 +196,5 @@ def _claimed(row: tuple[UUID, UUID, str, UUID, int, str, int, int]) -> ClaimedJo
         token=token,
         attempt=attempts,
         max_attempts=lane_of(lane).max_attempts,
+        trace=trace or "",
     )

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from jobs import wakeups
 from jobs.lanes import Mode, lane_of
+from telemetry.place import current_place
 from tenancy.ids import uuid7
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import current_organization_id
@@ -27,12 +28,12 @@ UNLIMITED_INTERRUPTIONS = 32_000
 
 _INSERT = """
 insert into jobs_job as j (id, organization_id, project_id, lane, subject_id, ordinal, key, state, fair_at, run_after, token,
-                           attempts, interruptions, error, created_at)
+                           attempts, interruptions, error, created_at, trace)
 select r.id, %s::uuid, r.project_id, r.lane, r.subject_id, r.ordinal, r.key, 'queued',
        clock_timestamp() + {step} * interval '1 second' * (
            select count(*) from (select 1 from jobs_job q where q.organization_id = %s::uuid and q.lane = r.lane
                                  and q.state = 'queued' and q.token >= 0 limit {cap}) flood),
-       coalesce(r.run_after, clock_timestamp()), 0, 0, 0, '', clock_timestamp()
+       coalesce(r.run_after, clock_timestamp()), 0, 0, 0, '', clock_timestamp(), %s::text
 from (values {rows}) as r(id, project_id, lane, subject_id, ordinal, key, run_after)
 on conflict (organization_id, key) do nothing
 returning j.id, exists (select 1 from jobs_job o where o.lane = j.lane and o.subject_id = j.subject_id
@@ -118,7 +119,8 @@ def enqueue(requests: Sequence[JobRequest]) -> list[EnqueuedJob]:
         )
     ]
     # The insert also reports whether an older job is live, which is rare, so that most jobs need no second statement.
-    follows = dict(_insert_statement(len(requests))(organization, organization, *rows))
+    trace = current_place().trace or None
+    follows = dict(_insert_statement(len(requests))(organization, organization, trace, *rows))
     transaction.on_commit(partial(wakeups.hint, sorted({request.lane for request in requests})))
     return [_enqueued(request, follows_on_another=follows[request.id]) for request in requests if request.id in follows]
 

@@ -13,6 +13,10 @@ class WrongState(Conflict):
     """The state of the row doesn't allow this."""
 
 
+class Skip(RuntimeError):
+    """The job ends with this reason and without a result, because nothing is lost without one."""
+
+
 class TryLater(RuntimeError):
     """The job is queued again with this reason and runs after `delay_seconds`. The attempt doesn't count."""
 

@@ -15,6 +15,7 @@ from typing import cast
 from django.db import transaction
 
 from jobs import wakeups
+from jobs.job_telemetry import count_finished
 from jobs.lanes import ClaimedJob
 from jobs.models import State
 from tenancy.postgresql.prepared import Prepared
@@ -86,6 +87,7 @@ def _finish(job: ClaimedJob, *, state: State, error: str) -> None:
     ended = _FINISH(state, error[:2000], job.id, job.token, State.RUNNING, State.QUEUED)
     if not ended:
         raise LeaseLost(LeaseLost.__doc__)
+    count_finished(job, state)
     [(is_more,)] = ended
     if is_more:
         transaction.on_commit(partial(wakeups.hint, [job.lane]))

@@ -41,6 +41,8 @@ class ClaimedJob:
     token: int
     attempt: int
     max_attempts: int
+    # The trace that caused the job
+    trace: str = ""
 
     @property
     def ran_before(self) -> bool:
@@ -83,6 +85,8 @@ class Lane:
     on_failed: FailureHandler | None = field(default=None, repr=False)
     on_run_again: RerunHandler | None = field(default=None, repr=False)
     task: str = ""
+    # A job of it lasts as long as a connection: a worker that stops hands it on at once.
+    is_handed_on: bool = False
 
     @property
     def lease_seconds(self) -> float:

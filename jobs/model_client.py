@@ -11,8 +11,9 @@ from django.conf import settings
 
 from jobs.models import ModelCall
 from llm.client import Client
-from llm.types import CallRecord
+from llm.types import CallRecord, Endpoint
 from outbound.guard import Guard
+from projects.agents.model_telemetry import observe_call
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictionary()
 
@@ -22,7 +23,9 @@ def model_client() -> Client:
     loop = asyncio.get_running_loop()
     client = _clients.get(loop)
     if client is None:
-        client = _clients[loop] = Client(prices=settings.MODEL_PRICES, outbound=Guard(allow=settings.OUTBOUND_ALLOW))
+        client = _clients[loop] = Client(
+            prices=settings.MODEL_PRICES, outbound=Guard(allow=settings.OUTBOUND_ALLOW), observe=observe_call
+        )
     return client
 
 
@@ -31,6 +34,18 @@ async def close_model_client() -> None:
     client = _clients.pop(asyncio.get_running_loop(), None)
     if client is not None:
         await client.aclose()
+
+
+def open_breakers() -> list[Endpoint]:
+    """The endpoints of this process whose circuit breaker refuses calls now, once for each tenant."""
+    return [endpoint for client in list(_clients.values()) for endpoint in client.open_breakers()]
+
+
+def without_content(row: ModelCall) -> ModelCall:
+    """The call with its tokens and cost alone: nothing leads to what it was made for."""
+    row.messages, row.output, row.tool_calls = [], "", []
+    row.subject_id = row.turn_id = row.job_id = None
+    return row
 
 
 def call_rows(

@@ -5,18 +5,19 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 
 class State(models.TextChoices):
     """The state of a job."""
 
-    QUEUED = "queued", "Queued: waits for a worker"
-    RUNNING = "running", "Running: a worker holds its lease"
-    DONE = "done", "Done: its result is committed"
-    FAILED = "failed", "Failed: all attempts are used up; staff may run it again"
-    SUPERSEDED = "superseded", "Superseded: newer work of the same subject took its place"
-    SKIPPED = "skipped", "Skipped: there was no reason to run it"
+    QUEUED = "queued", lazy("Queued: waits for a worker")
+    RUNNING = "running", lazy("Running: a worker holds its lease")
+    DONE = "done", lazy("Done: its result is committed")
+    FAILED = "failed", lazy("Failed: all attempts are used up; staff may run it again")
+    SUPERSEDED = "superseded", lazy("Superseded: newer work of the same subject took its place")
+    SKIPPED = "skipped", lazy("Skipped: there was no reason to run it")
 
 
 LIVE = (State.QUEUED, State.RUNNING)
@@ -43,6 +44,8 @@ class Job(DenseTenantModel):
     attempts = models.PositiveSmallIntegerField(default=0)
     interruptions = models.PositiveSmallIntegerField(default=0)
     error = models.TextField(blank=True)
+    # The trace that caused the job (`telemetry.place`).
+    trace = models.CharField(max_length=55, null=True)  # noqa: DJ001 - null takes no space in most rows
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
@@ -104,6 +107,12 @@ class ModelCall(DenseTenantModel):
     class Meta:
         indexes = [
             models.Index(fields=["organization", "turn_id"], name="call_turn"),
+            # Calls without a turn, by the conversation, todo or effect that they were made for.
+            models.Index(
+                fields=["organization", "subject_id"],
+                condition=Q(turn_id__isnull=True, subject_id__isnull=False),
+                name="call_subject",
+            ),
             # Calls that count toward the project's daily budget; the offline model's cost nothing.
             models.Index(
                 fields=["organization", "project", "started_at"],
@@ -116,3 +125,35 @@ class ModelCall(DenseTenantModel):
 
     def __str__(self) -> str:
         return f"{self.skill} by {self.model}"
+
+
+class ModelUsage(DenseTenantModel):
+    """The sums of a project's model calls on a day (UTC), by model and skill.
+
+    A trigger of `ModelCall` adds each call in the transaction that stores it, so a call counts exactly once and stays
+    counted when its row is deleted. A sum is split into `slot`s, so that concurrent transactions don't wait for each
+    other. `unpriced_tokens` are those of calls without a price.
+    """
+
+    project = TenantForeignKey("projects.Project", related_name="+", db_index=False)
+    day = models.DateField()
+    model = models.CharField(max_length=120)
+    skill = models.CharField(max_length=20)
+    slot = models.PositiveSmallIntegerField()
+    calls = models.PositiveIntegerField()
+    input_tokens = models.PositiveBigIntegerField()
+    cached_tokens = models.PositiveBigIntegerField()
+    output_tokens = models.PositiveBigIntegerField()
+    unpriced_tokens = models.PositiveBigIntegerField()
+    cost = models.DecimalField(max_digits=18, decimal_places=6, help_text="USD")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["organization", "project", "day", "model", "skill", "slot"], name="one_usage_per_slot"
+            )
+        ]
+        ordering = ["-day", "model", "skill"]
+
+    def __str__(self) -> str:
+        return f"{self.skill} by {self.model} on {self.day}"

@@ -17,11 +17,11 @@ from uuid import UUID
 from jobs.lanes import ClaimedJob
 
 LOOK_SECONDS = 0.02
-LATE_SECONDS = 0.025
+LATE_SECONDS = 0.02
 FEWEST = 8
-START = 32
-# Doubles the share in 0.3 seconds
-GROWTH = 1.05
+START = 16
+# Doubles the share in 0.7 seconds
+GROWTH = 1.02
 # After this time without a job of another tenant, a tenant is alone
 ALONE_SECONDS = 30.0
 

@@ -5,32 +5,26 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
 from typing import Any
 from uuid import UUID
 
 from celery.signals import celeryd_after_setup, worker_shutting_down
 from django.conf import settings
 from django.db import Error as DatabaseError
-from django.db import InterfaceError, OperationalError
 from redis import RedisError
 
 from jobs import claims, wakeups
+from jobs.alive import touch_alive_file
+from jobs.attempt import attempt
 from jobs.claims import HeldJob
-from jobs.errors import GiveUp, TryLater
-from jobs.failpoints import failpoint
-from jobs.fence import LeaseLost
 from jobs.lanes import ClaimedJob, Lane, lane_of, lanes
 from jobs.model_client import close_model_client, model_client
-from jobs.outages import UNAVAILABLE, delay_seconds, is_outage, until_stored
 from jobs.pace import LoopWatch, Pace
-from jobs.services import fail_job
 from jobs.slots import OwnModels, Slots
 from jobs.sweep import sweep
-from llm.errors import LlmError
 from llm.loop import ModelLoop
-from outbound.errors import OutboundError
-from outbound.tenant import on_behalf_of
-from projects.common.api_error import ApiError
+from telemetry.sampling import watch_loop
 from tenancy.threads import crowded_tenants, in_db, in_ops
 
 log = logging.getLogger(__name__)
@@ -59,9 +53,22 @@ class Runner:
         self._loop = asyncio.get_running_loop()
         self._watch = LoopWatch(self._pace, crowded=crowded_tenants, on_room=self._work.set)
 
+    @property
+    def queues(self) -> list[str]:
+        """The queues of the lanes, in order."""
+        return sorted({lane.queue.value for lane in self._lanes.values()})
+
+    @property
+    def running(self) -> int:
+        """The number of jobs that run now."""
+        return len(self._held)
+
     def start(self) -> None:
         """Start the services: claims, heartbeat, sweep and cancellations."""
-        services = (self._claim_loop, self._heartbeat, self._sweep, self._listen)
+        services = (
+            *(self._claim_loop, self._heartbeat, self._sweep, self._listen),
+            *(touch_alive_file, watch_loop),
+        )
         self._services = [self._loop.create_task(_forever(service)) for service in services]
         self._work.set()
 
@@ -73,18 +80,27 @@ class Runner:
         return True
 
     async def stop(self) -> None:
-        """Stop claiming, let running jobs finish for a few seconds, and requeue the rest without counting the attempt."""
+        """Stop claiming, let running jobs finish for a few seconds, and requeue the rest without counting the attempt.
+
+        Jobs that last as long as a connection are requeued at once, so that another worker holds it soon.
+        """
         for service in self._services:
             service.cancel()
+        await self._requeue([held for held in self._held.values() if lane_of(held.job.lane).is_handed_on])
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=STOP_SECONDS)
-        for job_id, held in list(self._held.items()):
+        await self._requeue(list(self._held.values()))
+
+    async def _requeue(self, jobs: Sequence[HeldJob]) -> None:
+        stopped = []
+        for held in jobs:
             # Other jobs may end while one is requeued
-            if (task := self._tasks.get(job_id)) is not None:
+            if (task := self._tasks.get(held.job.id)) is not None:
                 task.cancel()
+                stopped.append(task)
             await in_db(claims.requeue, held.job, error="", delay_seconds=0, forgive=True)
-        if self._tasks:
-            await asyncio.wait(self._tasks.values(), timeout=1)
+        if stopped:
+            await asyncio.wait(stopped, timeout=1)
 
     async def _claim_loop(self) -> None:
         """Claim after each wakeup, until no work or no capacity is left."""
@@ -191,74 +207,6 @@ async def _forever(service: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(RESTART_SECONDS)
 
 
-FIRST_DELAY_SECONDS = 0.5
-BROKE_OFF = "The connection to the database was lost."
-FAULT = "An internal error occurred, not caused by your settings. See the server's log."
-# Errors whose messages are written for staff. Any other message comes from a library and goes to the log only
-OWN_ERRORS = (LlmError, OutboundError, ApiError)
-
-
-async def attempt(job: ClaimedJob, lane: Lane) -> None:
-    """Run the lane's handler.
-
-    The handler finishes the job in the transaction of its result. Every other outcome is handled here.
-    """
-    failpoint("turn.claimed" if job.lane == "reply" else "lane.claimed")
-    with on_behalf_of(job.organization_id):
-        await _attempt(job, lane)
-
-
-async def _attempt(job: ClaimedJob, lane: Lane) -> None:
-    try:
-        async with asyncio.timeout(lane.deadline.total_seconds()):
-            await lane.handler(job)
-    except asyncio.CancelledError:
-        log.info("%s %s was cancelled.", job.lane, job.id)
-    except LeaseLost:
-        log.info("%s %s now belongs to another worker; nothing was written.", job.lane, job.id)
-    except GiveUp as error:
-        await _record_failure(job, reason=str(error), final=True)
-    except TryLater as error:
-        await _put_off(job, error)
-    except Exception as error:  # the worker's boundary: a bug in a handler becomes a failure that staff can see
-        if is_outage(error):
-            log.warning("%s %s is put off: %s", job.lane, job.id, error)
-            await _put_off(job, TryLater(UNAVAILABLE, delay_seconds=delay_seconds(claims=job.token)))
-            return
-        log.exception("%s %s failed, attempt %d of %d.", job.lane, job.id, job.attempt, job.max_attempts)
-        await _record_failure(job, reason=_reason(error), final=job.is_last_attempt)
-
-
-async def _put_off(job: ClaimedJob, error: TryLater) -> None:
-    """Queue the job again, as soon as the database takes it: an expired lease would count as an attempt."""
-    try:
-        await until_stored(claims.requeue, job, error=str(error), delay_seconds=error.delay_seconds, forgive=True)
-    except DatabaseError as failure:
-        log.warning("%s %s could not be put off (%s).", job.lane, job.id, type(failure).__name__)
-
-
-async def _record_failure(job: ClaimedJob, *, reason: str, final: bool) -> None:
-    """Fail the job or requeue it, as soon as the database takes it. After another error, the sweep does it."""
-    try:
-        if final:
-            await until_stored(fail_job, job, reason=reason)
-        else:
-            delay = FIRST_DELAY_SECONDS * 2 ** (job.attempt - 1)
-            await until_stored(claims.requeue, job, error=reason, delay_seconds=delay)
-    except LeaseLost:
-        log.info("%s %s ended elsewhere in the meantime.", job.lane, job.id)
-    except DatabaseError as error:
-        log.warning("The failure of %s %s could not be stored (%s).", job.lane, job.id, type(error).__name__)
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, TimeoutError):
-        return "The attempt exceeded its deadline."
-    if isinstance(error, OperationalError | InterfaceError):
-        return BROKE_OFF
-    return str(error) if isinstance(error, OWN_ERRORS) else FAULT
-
-
 _loop = ModelLoop()
 _runner: Runner | None = None
 
@@ -284,6 +232,21 @@ def wake(lane: str) -> None:
     """Look for work in this lane."""
     if _runner is not None:
         _runner.wake(lane)
+
+
+def ping() -> Future[None]:
+    """A future that ends when the event loop has turned once more."""
+    return _loop.submit(asyncio.sleep(0))
+
+
+def queues() -> list[str]:
+    """The queues of this worker's lanes."""
+    return _runner.queues if _runner is not None else []
+
+
+def count_jobs() -> int:
+    """The number of jobs that this worker runs now."""
+    return _runner.running if _runner is not None else 0
 
 
 async def _started(queues: frozenset[str]) -> Runner:

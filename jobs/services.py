@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from jobs import wakeups
 from jobs.errors import WrongState
 from jobs.fence import prove
 from jobs.lanes import ClaimedJob, lane_of
-from jobs.models import Job, State
+from jobs.models import LIVE, Job, State
 from projects.models import Project
 from tenancy.scope import tenant_tx
 
@@ -26,6 +27,15 @@ def fail_job(job: ClaimedJob, *, reason: str) -> None:
         prove(job, finish=State.FAILED, error=reason)
         if lane.on_failed is not None:
             lane.on_failed(job, reason)
+
+
+def supersede_all(*, lane: str, subjects: Collection[UUID], reason: str) -> None:
+    """End the live jobs of a lane for these subjects, and cancel their model calls at commit."""
+    rows = Job.objects.filter(lane=lane, subject_id__in=subjects, state__in=LIVE).order_by("pk")
+    found = dict(rows.select_for_update(no_key=True).values_list("pk", "state"))
+    Job.objects.filter(pk__in=found).update(state=State.SUPERSEDED, error=reason, finished_at=Now(), lease_until=None)
+    if running := [str(pk) for pk, state in found.items() if state == State.RUNNING]:
+        transaction.on_commit(partial(wakeups.cancel, running))
 
 
 def run_again(project: Project, job_id: UUID) -> Job:

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from llm.errors import LengthCut, SchemaMismatch
 from llm.health import HealthRegistry
 from llm.structured import Mismatch, parse, parse_object, repair_messages, schema_of
-from llm.types import ChatRequest, Completion, FinishReason
+from llm.types import CallRecord, ChatRequest, Completion, Endpoint, FinishReason
 from llm.wire import OutputSchema, WireRequest
 from outbound.tenant import current_tenant
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Output = TypeVar("Output", bound=BaseModel)
 T = TypeVar("T")
+OnCall = Callable[[ChatRequest, CallRecord], object]
 
 
 class Client:
@@ -33,14 +34,20 @@ class Client:
     they must be quick and must not raise.
     """
 
-    def __init__(self, *, prices: Prices | None = None, outbound: Guard | None = None) -> None:
-        """`outbound` guards untrusted endpoints. Without it, they must be on the public internet."""
+    def __init__(
+        self, *, prices: Prices | None = None, outbound: Guard | None = None, observe: OnCall | None = None
+    ) -> None:
+        """`outbound` guards untrusted endpoints. Without it, they must be on the public internet.
+
+        `observe` gets the request and the record of every call, before the caller gets the record.
+        """
         # Imported late: the SDK takes a second to load, and many commands call no model
         from llm.sdk import Sdk
 
         self._prices = prices or {}
         self._sdk = Sdk(outbound)
         self._health = HealthRegistry()
+        self._observe = observe
 
     async def stream(self, request: ChatRequest, *, on_text: OnText, record: OnRecord) -> Completion:
         """Stream an answer. `on_text` gets each piece of text as it arrives.
@@ -48,14 +55,14 @@ class Client:
         Retries only until the first text is passed on. StreamCut and TotalDeadline carry the text so far as `partial`.
         """
         call = self._call(request)
-        with call.recorded(record):
+        with call.recorded(self._observed(request, record)):
             await call.ask(_wire_request(request, is_streamed=True), on_text=on_text)
             return call.completion()
 
     async def complete(self, request: ChatRequest, *, record: OnRecord) -> Completion:
         """Return the whole answer."""
         call = self._call(request)
-        with call.recorded(record):
+        with call.recorded(self._observed(request, record)):
             await call.ask(_wire_request(request))
             return call.completion()
 
@@ -81,7 +88,7 @@ class Client:
     ) -> T:
         call = self._call(request)
         wire = replace(_wire_request(request), schema=schema)
-        with call.recorded(record):
+        with call.recorded(self._observed(request, record)):
             text = await _whole_text(call, wire)
             try:
                 return read(text)
@@ -97,6 +104,21 @@ class Client:
     async def aclose(self) -> None:
         """Close all connections. Running calls fail."""
         await self._sdk.aclose()
+
+    def open_breakers(self) -> list[Endpoint]:
+        """The endpoints whose circuit breaker refuses calls now, once for each tenant. Thread-safe."""
+        return self._health.open_breakers()
+
+    def _observed(self, request: ChatRequest, record: OnRecord) -> OnRecord:
+        observe = self._observe
+        if observe is None:
+            return record
+
+        def pass_on(found: CallRecord) -> None:
+            observe(request, found)
+            record(found)
+
+        return pass_on
 
     def _call(self, request: ChatRequest) -> Call:
         from llm.call import Call

@@ -51,6 +51,11 @@ class Breaker:
         self._is_probing = True
         return None
 
+    @property
+    def is_open(self) -> bool:
+        """True while calls are refused, or one probes the endpoint."""
+        return self._opened_at is not None
+
     def succeeded(self) -> None:
         self._failures = self._pauses = 0
         self._opened_at = None
@@ -146,6 +151,10 @@ class HealthRegistry:
     def of(self, endpoint: Endpoint, tenant: UUID) -> EndpointHealth:
         features = _recent(self._features, endpoint, EndpointFeatures)
         return _recent(self._health, (endpoint, tenant), lambda: EndpointHealth(features))
+
+    def open_breakers(self) -> list[Endpoint]:
+        """The endpoints with an open breaker, once for each tenant. Thread-safe."""
+        return [endpoint for (endpoint, _), health in list(self._health.items()) if health.breaker.is_open]
 
 
 def _recent(known: OrderedDict[Key, Value], key: Key, make: Callable[[], Value]) -> Value:

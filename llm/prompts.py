@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from django.template import Context, Engine, Template
+from django.utils.translation import override
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "prompts"
+LANGUAGE = "en"
 SYSTEM, USER = PARTS = ("system.md", "user.md")
 
 # The start of a tag, including one at the very end of a text, which the template's next character could complete
@@ -43,13 +45,17 @@ def render(skill: str, context: Any, *, stable: Hashable = None) -> Prompt:
     Without one, the system part is rendered each time.
     """
     variables = _Fields(context)
-    system = _system_of(skill, variables, stable=stable)
-    return Prompt(system, part_template(skill, USER).render(_StrictContext(variables)), template_hash(skill))
+    # Prompts are in English, whoever's request causes them.
+    with override(LANGUAGE):
+        system = _system_of(skill, variables, stable=stable)
+        user = part_template(skill, USER).render(_StrictContext(variables))
+    return Prompt(system, user, template_hash(skill))
 
 
 def render_system(skill: str, context: Any, *, stable: Hashable = None) -> str:
     """Render the stable part only."""
-    return _system_of(skill, _Fields(context), stable=stable)
+    with override(LANGUAGE):
+        return _system_of(skill, _Fields(context), stable=stable)
 
 
 def _system_of(skill: str, variables: _Fields, *, stable: Hashable) -> str:

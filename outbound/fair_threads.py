@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,10 +17,19 @@ R = TypeVar("R")
 
 
 @dataclass
+class Waits:
+    """The calls that had to wait for a thread, and how long they did."""
+
+    number: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
 class _Call:
     tenant: UUID
     function: Callable[[], Any]
     future: Future[Any] = field(default_factory=Future)
+    waits_since: float = 0.0
 
 
 class FairThreads:
@@ -35,6 +45,7 @@ class FairThreads:
         self._running: Counter[UUID] = Counter()
         self._waiting: OrderedDict[UUID, deque[_Call]] = OrderedDict()
         self._lock = Lock()
+        self.waits = Waits()
 
     def submit(self, tenant: UUID, function: Callable[[], R]) -> Future[R]:
         """Run the function in a thread. Canceling the future ends the wait for a thread, not a call that runs."""
@@ -42,6 +53,8 @@ class FairThreads:
         with self._lock:
             self._waiting.setdefault(tenant, deque()).append(call)
             self._start_waiting()
+            if tenant in self._waiting:
+                call.waits_since = time.monotonic()
         return call.future
 
     def crowded(self, calls: int) -> frozenset[UUID]:
@@ -57,6 +70,9 @@ class FairThreads:
             if calls:
                 # To the end of the line
                 self._waiting[tenant] = calls
+            if call.waits_since:
+                self.waits.number += 1
+                self.waits.seconds += time.monotonic() - call.waits_since
             if call.future.set_running_or_notify_cancel():
                 self._running[tenant] += 1
                 self._free -= 1

@@ -59,15 +59,21 @@ def third_party_table(table: str) -> RunSQL:
     return RunSQL(lines, reverse_sql=[line.format(table) for line in (*undo, *calm)])
 
 
-def foreign_key(table: str, column: str, parent: str, *, cascade: bool = False) -> RunSQL:
+def foreign_key(table: str, column: str, parent: str, *, cascade: bool = False, validate: bool = True) -> RunSQL:
     """A composite foreign key to a table that is created later or belongs to a higher room.
 
     With `cascade`, deleting the parent deletes the row. Otherwise the parent can only be deleted together with the
-    row.
+    row. Without `validate`, the rows that exist are checked later, by `validate_key`: it reads a large table without
+    holding up writes.
     """
     on_delete = "cascade" if cascade else "no action"
     constraint = _constraint(table, column, parent, on_delete=on_delete)
-    return RunSQL([f"alter table {table} {constraint}"], reverse_sql=RunSQL.noop)
+    return RunSQL([f"alter table {table} {constraint}{'' if validate else ' not valid'}"], reverse_sql=RunSQL.noop)
+
+
+def validate_key(table: str, constraint: str) -> RunSQL:
+    """Check the rows that were there before a foreign key, in a migration after the one that added it."""
+    return RunSQL([f"alter table {table} validate constraint {constraint}"], reverse_sql=RunSQL.noop)
 
 
 def _policies(table: str, *, owner_column: str) -> list[str]:

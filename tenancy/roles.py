@@ -18,10 +18,14 @@ REFUSE_POWERFUL = """DO $$ BEGIN
 END $$"""
 
 
-def role_sql(passwords: Mapping[str, str], *, database: str = "makegood") -> str:
+Settings = Mapping[str, Mapping[str, object]]
+
+
+def role_sql(passwords: Mapping[str, str], *, database: str = "makegood", settings: Settings | None = None) -> str:
     """A psql script for an administrator, safe to run again.
 
-    `passwords` maps roles to their passwords. A missing password becomes a placeholder.
+    `passwords` maps roles to their passwords. A missing password becomes a placeholder. `settings` maps roles to
+    PostgreSQL's settings by name.
     """
     known = {role: passwords.get(role, f"<password of {role}>") for role in ROLES}
     exists = f"SELECT FROM pg_database WHERE datname = {literal(database)}"
@@ -31,6 +35,7 @@ def role_sql(passwords: Mapping[str, str], *, database: str = "makegood") -> str
             f"SELECT {literal(create_database_statement(database))} WHERE NOT EXISTS ({exists}) \\gexec",
             f"\\connect {identifier(database)}",
             *(f"{statement};" for statement in database_statements(database)),
+            *(f"{statement};" for statement in setting_statements(settings or {}, database=database)),
             "",
         ]
     )
@@ -77,6 +82,15 @@ def schema_statements() -> list[str]:
         f"GRANT USAGE ON SCHEMA public TO {runtime}",
         f"{defaults} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO {runtime}",
         f"{defaults} GRANT USAGE, SELECT ON SEQUENCES TO {runtime}",
+    ]
+
+
+def setting_statements(settings: Settings, *, database: str) -> list[str]:
+    """Statements that give roles their settings in `database`, from their next connection on."""
+    return [
+        f"ALTER ROLE {role} IN DATABASE {identifier(database)} SET {name} = {literal(str(value))}"
+        for role, values in settings.items()
+        for name, value in values.items()
     ]
 
 

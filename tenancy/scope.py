@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.db import connections, models, transaction
 
+from telemetry.place import note_tenant
 from tenancy.postgresql.transaction_begin import begin_as
 
 _organization: ContextVar[UUID | None] = ContextVar("organization", default=None)
@@ -52,6 +53,7 @@ def tenant_tx(organization_id: UUID, *, using: str = "default", plans_once: bool
     outer = _organization.get()
     if outer is not None and outer != organization_id:
         raise OtherTenant(OtherTenant.__doc__)
+    note_tenant(organization_id)
     is_open = connections[using].in_atomic_block
     with ExitStack() as end:
         with begin_as(organization_id, plans_once=plans_once):

@@ -96,6 +96,31 @@ def find_organizations(*, user_id: int) -> list[UUID]:
         return [row[0] for row in cursor.fetchall()]
 
 
+def find_source_projects(kind: str, *, account_sid: str = "") -> list[ProjectRef]:
+    """The projects with an enabled connection of this kind, whose webhooks all come to one address.
+
+    With `account_sid`, only the connections of this Twilio account. A webhook is that of the first project whose secret
+    signed it.
+    """
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(
+            "select organization_id, project_id from projects_source where kind = %s and is_enabled"
+            " and (%s = '' or settings ->> 'account_sid' = %s)"
+            " order by settings ->> 'number' = '', id limit 500",
+            [kind, account_sid, account_sid],
+        )
+        return [ProjectRef(*row) for row in cursor.fetchall()]
+
+
+def find_source(source_id: UUID, kind: str) -> ProjectRef | None:
+    """The project of an enabled connection of this kind."""
+    row = _row(
+        "select organization_id, project_id from projects_source where id = %s and kind = %s and is_enabled",
+        [str(source_id), kind],
+    )
+    return ProjectRef(*row) if row else None
+
+
 def _row(sql: str, parameters: list[str | int]) -> tuple[UUID, UUID] | None:
     with connections["ops"].cursor() as cursor:
         cursor.execute(sql, parameters)

@@ -17,7 +17,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import connections
 
-from outbound.fair_threads import FairThreads
+from outbound.fair_threads import FairThreads, Waits
 from outbound.tenant import current_tenant
 
 P = ParamSpec("P")
@@ -35,6 +35,11 @@ async def in_db(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> 
 def crowded_tenants() -> frozenset[UUID]:
     """The tenants whose work waits for the threads, so that more of it would only wait as well."""
     return _pool.crowded(max(1, settings.DB_THREADS // 4))
+
+
+def thread_waits() -> dict[str, Waits]:
+    """The waits for the threads so far, by the name of the threads."""
+    return {"db": _pool.waits, "claims": _ops.waits}
 
 
 async def in_ops(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.db.models import Q, QuerySet
-from django.db.models.functions import Now
+from django.db.models import DurationField, Q, QuerySet, Value
+from django.db.models.functions import Cast, Now
 
 from projects.models import Project
 from todos.models import Todo, TodoStatus
@@ -17,7 +17,9 @@ WAITING = (TodoStatus.PENDING_REVIEW, TodoStatus.NEEDS_ATTENTION, TodoStatus.APP
 NEEDS_PERSON = ~Q(status=TodoStatus.APPROVED) | Q(tool="", type=None) | Q(tool="", type__tools=[])
 IS_WAITING = NEEDS_PERSON & Q(status__in=WAITING)
 # Todos that a person marked as failed are left out: that person knows.
-HAS_FAILED = Q(status=TodoStatus.FAILED, taker="", status_at__gt=Now() - FAILED_LISTED_FOR)
+HAS_FAILED = Q(
+    status=TodoStatus.FAILED, taker="", status_at__gt=Now() - Cast(Value(FAILED_LISTED_FOR), DurationField())
+)
 
 
 def waiting_todos(project: Project) -> QuerySet[Todo]:

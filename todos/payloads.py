@@ -35,6 +35,7 @@ class TodoPayload(TypedDict):
     id: Id
     type: Id | None
     type_name: str | None
+    title: Annotated[str, "A name of at most 60 characters. It is made from the description if none was given."]
     description: str
     status: Annotated[str, TodoStatus]
     reason: Annotated[str | None, "The reason for the current status."]
@@ -177,6 +178,13 @@ class TodoAnswerPayload(TypedDict):
     approval: ApprovalPayload | None
     refused: str | None
     unsent: list[UnsentPayload]
+
+
+class TodoRejectionPayload(TypedDict):
+    """The result for one todo of a batch. `refused` is the reason why it wasn't rejected."""
+
+    todo: Id
+    refused: str | None
 
 
 class PastPayload(TypedDict):

@@ -13,15 +13,24 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.http import Http404
+from django.utils.translation import gettext
 
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
 from projects.models import Project
-from todos.approvals.approve import ApprovalResult, Choice, approval_period, approve_many, approve_todo, record_approval
+from todos.approvals.approve import (
+    ApprovalResult,
+    Choice,
+    approval_period,
+    approve_many,
+    approve_todo,
+    record_approval,
+)
 from todos.approvals.permissions import Approver
+from todos.approvals.rejection import RejectionResult, reject_many, reject_todo
 from todos.approvals.standing_rules import find_rule
 from todos.approvals.validity import why_not_runnable
-from todos.content.lifecycle import CLOCK, REJECTED, Actor, add_event, transition
+from todos.content.lifecycle import CLOCK, Actor, add_event, transition
 from todos.content.planned_effect import plan_again, replan
 from todos.content.plans import LONGEST_DESCRIPTION, checked_plan, checked_recipients
 from todos.content.snapshot import ApprovalContext, content_of, load_approval_context
@@ -32,14 +41,15 @@ from todos.content.versions import (
     current_approval,
     end_approvals,
     get_for_update,
-    require_seen,
 )
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
+from tools.engine.hooks import lock_customer
 from tools.models import Effect, Promise
 
 __all__ = [
     "ApprovalResult",
     "Choice",
+    "RejectionResult",
     "TodoChanged",
     "approve_many",
     "approve_todo",
@@ -49,12 +59,13 @@ __all__ = [
     "expire_todo",
     "get_todo",
     "make_todo",
+    "reject_many",
     "reject_todo",
     "return_to_review",
     "review_again",
 ]
 
-EDITABLE = ("description", "type", "tool", "arguments", "recipients", "persona_id")
+EDITABLE = ("title", "description", "type", "tool", "arguments", "recipients", "persona_id")
 S = TodoStatus
 
 
@@ -72,6 +83,7 @@ def make_todo(
     description: str,
     source: TodoSource,
     actor: Actor,
+    title: str = "",
     type: TodoType | None = None,
     conversation_id: UUID | None = None,
     turn_id: UUID | None = None,
@@ -97,12 +109,13 @@ def make_todo(
     todo = Todo(
         project=project,
         type=type,
+        title=title,
         description=description[:LONGEST_DESCRIPTION],
         source=source,
         source_key=source_key,
         conversation_id=conversation_id,
         turn_id=turn_id,
-        persona_id=persona_id,
+        persona_id=lock_customer(persona_id) if persona_id else None,
         promise=promise,
         effect=effect,
         quote=quote,
@@ -129,16 +142,17 @@ def make_todo(
 def edit_todo(
     todo_id: UUID, changes: Mapping[str, Any], *, actor: Actor, version: int | None, is_contact_changed: bool = False
 ) -> Todo:
-    """Change description, type, tool, arguments, recipients or persona_id, and return the todo to review as a new
+    """Change title, description, type, tool, arguments, recipients or persona_id, and return the todo to review as a new
     version.
 
-    An edit without a difference changes nothing, unless `is_contact_changed`: somebody changed the customer's address in
-    the running transaction. Raises Http404, TodoChanged if `version` is not the current one, WrongState unless the todo is
-    pending or approved, and ApiError that names the field.
+    A new description without a title removes the old title. An edit without a difference changes nothing, unless
+    `is_contact_changed`: somebody changed the customer's address in the running transaction. Raises Http404, TodoChanged
+    if `version` is not the current one, WrongState unless the todo is pending or approved, and ApiError that names the
+    field.
     """
     todo = get_for_update(todo_id)
     if todo.status not in (S.PENDING_REVIEW, S.APPROVED):
-        raise WrongState(f"This todo {_predicate(todo)}; it can no longer be edited.")
+        raise WrongState(f"{_sentence(todo)} " + gettext("It can no longer be edited."))
     if version not in (None, todo.version):
         raise TodoChanged(changes_since(todo, content_of(todo), version=version))
     fields = _checked_changes(todo, changes)
@@ -151,14 +165,6 @@ def edit_todo(
     changed = [*(name.removesuffix("_id") for name in fields), *(["contact"] if is_contact_changed else [])]
     begin_version(todo, what="edited", actor=actor, fields=changed)
     return todo
-
-
-def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int | None = None) -> Todo:
-    """Reject a pending todo. Raises Http404, WrongState, TodoChanged."""
-    todo = get_for_update(todo_id)
-    if todo.status == S.PENDING_REVIEW:
-        require_seen(todo, content_of(todo), version=version, content_hash=None)
-    return _end(todo, S.REJECTED, what=REJECTED, actor=actor, reason=reason)
 
 
 def cancel_todo(todo_id: UUID, *, actor: Actor, reason: str = "") -> Todo:
@@ -178,11 +184,15 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
     todo = get_for_update(todo_id)
     if todo.status not in (S.FAILED, S.NEEDS_ATTENTION) and not _is_taken(todo):
         raise WrongState(
-            f"This todo {_predicate(todo)}; only todos that failed or need attention can be reviewed again."
+            f"{_sentence(todo)} " + gettext("Only todos that failed or need attention can be reviewed again.")
         )
     known = set(Effect.objects.filter(todo_calls__step__todo=todo).values_list("pk", flat=True)) | {todo.effect_id}
     if unknown := [effect_id for effect_id in repeats if effect_id not in known]:
-        raise ApiError("invalid_repeats", f"repeats: {unknown[0]} is not an effect of this todo.", field="repeats")
+        raise ApiError(
+            "invalid_repeats",
+            gettext("repeats: %(value)s is not an effect of this todo.") % {"value": unknown[0]},
+            field="repeats",
+        )
     if todo.effect is not None:
         plan_again(todo.effect, is_wanted=todo.effect_id in repeats, by=actor.id)
     todo.repeats = [str(effect_id) for effect_id in dict.fromkeys(repeats)]
@@ -200,7 +210,7 @@ def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Seque
     """
     current = get_for_update(todo.pk)
     if current.status not in (S.APPROVED, S.IN_PROGRESS):
-        raise WrongState(f"This todo {_predicate(current)}.")
+        raise WrongState(_sentence(current))
     if recipients is not None:
         current.recipients = checked_recipients(recipients)
     current.expires_at = Now() + approval_period(current)
@@ -247,8 +257,11 @@ def _end(todo: Todo, status: TodoStatus, *, what: str, actor: Actor, reason: str
 def _checked_changes(todo: Todo, changes: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that differ, validated and in the form they are stored. Raises ApiError."""
     if unknown := [name for name in changes if name not in EDITABLE]:
-        raise ApiError("forbidden_field", f"{unknown[0]} cannot be set.", field=unknown[0])
+        raise ApiError("forbidden_field", gettext("%(value)s cannot be set.") % {"value": unknown[0]}, field=unknown[0])
     wanted = {name: changes.get(name, getattr(todo, name)) for name in EDITABLE}
+    if "title" not in changes and wanted["description"] != todo.description:
+        # The title names the previous task.
+        wanted["title"] = ""
     if "recipients" in changes:
         wanted["recipients"] = checked_recipients(changes["recipients"])
     if wanted["tool"] != todo.tool and "arguments" not in changes:
@@ -273,5 +286,5 @@ def _is_taken(todo: Todo) -> bool:
     return todo.status == S.IN_PROGRESS and bool(todo.taker)
 
 
-def _predicate(todo: Todo) -> str:
-    return TodoStatus(todo.status).predicate
+def _sentence(todo: Todo) -> str:
+    return TodoStatus(todo.status).sentence

@@ -6,6 +6,7 @@ from typing import ClassVar, get_args
 from uuid import UUID
 
 from django.http import Http404
+from django.utils.translation import gettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
@@ -127,4 +128,6 @@ def _uuid(value: str, *, field: str) -> UUID:
     try:
         return UUID(value)
     except ValueError as error:
-        raise ApiError(f"invalid_{field}", f"{field} must be an ID.", field=field) from error
+        raise ApiError(
+            f"invalid_{field}", gettext("%(field)s must be an ID.") % {"field": field}, field=field
+        ) from error

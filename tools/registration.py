@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from projects.agents.tool_names import tool_names
+from projects.knowledge import storage
 from projects.models import Project
 from projects.models.attribute_catalogue import LIMIT_SETTINGS
 from projects.models.seeds import PLANTS
@@ -12,9 +13,11 @@ from projects.records.attributes import COMPUTED, SHAPES
 from tools.engine.custom.attribute import KEY, ToolsAttribute
 from tools.engine.custom.service import list_tools
 from tools.engine.hooks import why_unverified
-from tools.engine.limit_alerts import NOTICES
+from tools.engine.limits.alerts import NOTICES
+from tools.engine.limits.quotas import admit_bytes
 from tools.engine.policy import check_limit
 from tools.engine.registry import builtin_tools, register_tools
+from tools.evaluation import case_run
 from tools.services.bookings.resources import plant_resources
 from tools.services.business_data import products, zip_codes
 from tools.services.calendar import lane as calendar_lane
@@ -30,12 +33,14 @@ def register() -> None:
     SHAPES[products.KEY] = products.check_products
     PLANTS["resources"] = plant_resources
     tool_names.connect(list_tool_names)
+    storage.admit_bytes.connect(admit_bytes)
     why_unverified.connect(verification.why_unverified)
     for key in LIMIT_SETTINGS:
         SHAPES[key] = partial(check_limit, key)
     OPERATORS.register()
     NOTICES.register()
     calendar_lane.register_lane()
+    case_run.register_lane()
 
 
 def list_tool_names(project: Project) -> list[str]:

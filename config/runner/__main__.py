@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from config.runner.data_dir import hold_data_dir
+from config.runner.data_dir import hold_data_dir, require_complete
 from config.runner.errors import StartError
-from config.runner.log import ServiceLog
+from config.runner.log import open_service_log
 from config.runner.ports import LOOPBACK, free_port, is_free
 from config.runner.preflight import check_settings
 from config.runner.programs import ROOT
@@ -33,11 +33,12 @@ def serve(arguments: argparse.Namespace) -> None:
     port = arguments.port or free_port()
     if not is_free(port, host=arguments.host):
         raise StartError(f"Port {port} of {arguments.host} is not available. Choose another one with --port.")
-    log = ServiceLog(sys.stdout)
+    log = open_service_log(sys.stdout, form=os.environ.get("MAKEGOOD_LOG_FORMAT", ""))
     with (
         hold_data_dir(Path(os.environ.get("MAKEGOOD_DATA") or ROOT / ".data")) as data_dir,
         TemporaryDirectory() as run,
     ):
+        require_complete(data_dir)
         options = ServeOptions(host=arguments.host, port=port, data_dir=data_dir, run_dir=Path(run))
 
         async def bring_up(supervisor: Supervisor) -> None:

@@ -10,6 +10,15 @@ from pathlib import Path
 
 from config.runner.errors import StartError
 
+# Exists in a data directory while a backup is restored into it.
+RESTORING = "restoring"
+# What the installer and the lock leave in a directory that holds nothing yet.
+HARMLESS = {"install.log", "lock"}
+
+
+class DataDirInUse(StartError):
+    """Another copy holds the lock of the data directory."""
+
 
 @contextmanager
 def hold_data_dir(path: Path) -> Iterator[Path]:
@@ -19,10 +28,21 @@ def hold_data_dir(path: Path) -> Iterator[Path]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise StartError(
+            raise DataDirInUse(
                 f"Another copy of Makegood runs on {data_dir}: stop it, or set MAKEGOOD_DATA to another directory."
             ) from None
         yield data_dir
+
+
+def is_empty(path: Path) -> bool:
+    """True if the data directory holds nothing yet."""
+    return not path.exists() or not {entry.name for entry in path.iterdir()} - HARMLESS
+
+
+def require_complete(data_dir: Path) -> None:
+    """Raises StartError if a restore into the data directory didn't end."""
+    if (data_dir / RESTORING).exists():
+        raise StartError(f"The restore into {data_dir} didn't end: run bin/restore again, or empty the directory.")
 
 
 def _make(path: Path) -> Path:

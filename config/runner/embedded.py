@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Container
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -180,9 +181,22 @@ def key_env(keys: Keys) -> dict[str, str]:
     return {"SECRET_KEY": keys.secret_key, "MAKEGOOD_ENCRYPTION_KEYS": keys.encryption_keys}
 
 
-def _erase(data_dir: Path) -> None:
-    """Remove a temporary directory, and the cluster that may be outside it."""
+def erase_data(data_dir: Path, *, keep: Container[str] = ()) -> None:
+    """Remove what is in a data directory, and the cluster that may be outside it."""
     cluster = data_dir / "postgres"
     if cluster.is_symlink():
         shutil.rmtree(cluster.resolve(), ignore_errors=True)
+    for entry in data_dir.iterdir():
+        if entry.name in keep:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink()
+
+
+def _erase(data_dir: Path) -> None:
+    """Remove a temporary data directory."""
+    with contextlib.suppress(OSError):
+        erase_data(data_dir)
     shutil.rmtree(data_dir, ignore_errors=True)

@@ -27,9 +27,13 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "makegood-installed.json"
 # Each file includes the ones listed.
-CONTAINS = {"requirements-dev.txt": ("requirements.txt",)}
+CONTAINS = {
+    "requirements-dev.txt": ("requirements.txt", "requirements-traces.txt"),
+    "requirements-traces.txt": ("requirements.txt",),
+}
 RUN_TIME, WITH_TESTS = "requirements.txt", "requirements-dev.txt"
-PINNED = re.compile(r"^([A-Za-z0-9][^\s=]*)==([^\s;]+)", re.MULTILINE)
+# Without the pins that a marker limits to some platforms or versions of Python.
+PINNED = re.compile(r"^([A-Za-z0-9][^\s=]*)==([^\s;]++)(?! *;)", re.MULTILINE)
 # Patterns of pip's log: a package of the file that was found or downloaded, and the line after all of them.
 COLLECTED = re.compile(r"^\S.*\(from -r ", re.MULTILINE)
 INSTALLING = "\nInstalling collected packages: "
@@ -61,7 +65,8 @@ def is_installed(requirements: str) -> bool:
     """True if .venv works and was installed from this version of the file, or of one that includes it."""
     stamps = _stamps()
     files = [requirements, *(name for name, parts in CONTAINS.items() if requirements in parts)]
-    return any(stamps.get(name) == digest(name) for name in files) and _works(PYTHON, "pass")
+    # A container has no requirements of the tests.
+    return any(name in stamps and stamps[name] == digest(name) for name in files) and _works(PYTHON, "pass")
 
 
 def digest(requirements: str) -> str:

@@ -36,7 +36,7 @@ def load_keys(data_dir: Path) -> Keys:
     """The keys of `data_dir`, created at the first call."""
     file = data_dir / "secrets.json"
     if not file.exists():
-        write_private(file, json.dumps(asdict(_new_keys()), indent=1) + "\n")
+        store_keys(data_dir, new_keys())
     try:
         return Keys(**json.loads(file.read_text()))
     except (ValueError, TypeError) as error:
@@ -53,7 +53,16 @@ def write_private(file: Path, text: str) -> None:
     draft.replace(file)
 
 
-def _new_keys() -> Keys:
+def store_keys(data_dir: Path, keys: Keys) -> None:
+    """Write the keys of a new data directory."""
+    write_private(data_dir / "secrets.json", json.dumps(asdict(keys), indent=1) + "\n")
+
+
+def new_keys(*, secret_key: str = "", encryption_keys: str = "") -> Keys:
+    """New passwords, and the given keys or new ones."""
     postgres, owner, app, ops, redis = (secrets.token_urlsafe(24) for _ in range(5))
-    fernet = base64.urlsafe_b64encode(os.urandom(32)).decode()
-    return Keys(postgres, owner, app, ops, redis, secret_key=secrets.token_urlsafe(50), encryption_keys=fernet)
+    return Keys(
+        *(postgres, owner, app, ops, redis),
+        secret_key=secret_key or secrets.token_urlsafe(50),
+        encryption_keys=encryption_keys or base64.urlsafe_b64encode(os.urandom(32)).decode(),
+    )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TextIO
 
 NAME_WIDTH = 9
@@ -18,6 +20,9 @@ LONGEST_LINE = 64 * 1024
 
 class ServiceLog:
     """Writes complete lines. On a terminal, running steps are shown below them, in color unless NO_COLOR is set."""
+
+    # Whoever starts it by hand reads the demo's password here.
+    shows_secrets = True
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -68,6 +73,34 @@ class ServiceLog:
             return column
         color = self._colors.setdefault(name, COLORS[len(self._colors) % len(COLORS)])
         return f"\x1b[{color}m{column}\x1b[0m"
+
+
+class JsonServiceLog(ServiceLog):
+    """Writes one JSON object per line. Lines of our own processes are such objects already."""
+
+    shows_secrets = False
+
+    def line(self, name: str, text: str) -> None:
+        if not _is_object(text):
+            now = datetime.now(UTC).isoformat(timespec="milliseconds")
+            text = json.dumps({"time": now, "level": "INFO", "message": text, "process": name}, ensure_ascii=False)
+        self._write(f"{text}\n")
+
+    def _show(self, what: str, progress: str) -> None:
+        """Show nothing between the lines."""
+        self._steps[what] = ""
+
+
+def open_service_log(stream: TextIO, *, form: str) -> ServiceLog:
+    """The log in the operator's form, which is `text` or `json`."""
+    return JsonServiceLog(stream) if form == "json" else ServiceLog(stream)
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return text.startswith("{") and isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 async def pump_lines(reader: asyncio.StreamReader, emit: Callable[[str], None]) -> None:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Normal output of `migrate`, and its refusal, which is shown as the error of the start.
 MIGRATE_NOISE = (
     r"^(Migrations to apply:|Operations to perform:|  Apply all migrations:|Running migrations:|  Applying "
-    r"|  No migrations to apply|CommandError:).*"
+    r"|  No migrations to apply|A table is in use;|CommandError:).*"
 )
 TO_APPLY = "Migrations to apply: "
 

@@ -57,6 +57,10 @@ class PortStore:
             self._file.write_text(json.dumps({**book, service: port}) + "\n")
         return port
 
+    def stored(self, service: str) -> int:
+        """The port that `service` was last started with, or 0."""
+        return self._read().get(service, 0)
+
     def _read(self) -> dict[str, int]:
         try:
             book = json.loads(self._file.read_text())

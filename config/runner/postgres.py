@@ -121,6 +121,12 @@ def prepare_postgres(data_dir: Path, *, keys: Keys, port: int, durable: bool = T
     return Postgres(cluster, binaries, account, port, keys.postgres, durable)
 
 
+def running_postgres(data_dir: Path, *, keys: Keys, port: int) -> Postgres:
+    """The cluster of a copy that runs, to connect to it."""
+    cluster = (data_dir / "postgres").resolve()
+    return Postgres(cluster, _site_packages() / BINARIES, None, port, keys.postgres)
+
+
 def _create_cluster(link: Path, *, binaries: Path, account: Account | None, password: str, durable: bool) -> None:
     """Run initdb in a temporary directory and rename it, so that an interrupted start leaves no partial cluster."""
     home = _reachable_home(link.parent, account)
@@ -206,5 +212,6 @@ def _check_version(cluster: Path) -> None:
     if made_by != runs:
         raise StartError(
             f"The database in {cluster} was made by PostgreSQL {made_by} and this is {runs}: "
-            "dump it with the older version of Makegood and load it here, or move it away."
+            "run bin/backup with the version of Makegood that made it, and bin/restore with this one into an empty"
+            " directory (set MAKEGOOD_DATA)."
         )

@@ -16,6 +16,7 @@ DATABASE_URLS = {"DATABASE_URL": "mg_app", "MIGRATE_DATABASE_URL": "mg_owner", "
 NUMBERS = (
     "MAKEGOOD_LEASE_SECONDS",
     "MAKEGOOD_SWEEP_SECONDS",
+    "MAKEGOOD_REPLICA_LAG_SECONDS",
     "MAKEGOOD_DB_POOL",
     "MAKEGOOD_DB_THREADS",
     "MAKEGOOD_DB_POOL_SECONDS",
@@ -24,6 +25,7 @@ NUMBERS = (
     "MAKEGOOD_DB_STATEMENT_SECONDS",
     "MAKEGOOD_REDIS_SILENCE_SECONDS",
 )
+LIMITS = frozenset({"model_month_cost", "model_month_tokens", "turns", "storage", "open_conversations"})
 ADDRESSES = ("OPENAI_BASE_URL", "MAKEGOOD_BASE_URL")
 POWERFUL = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user"
 
@@ -44,7 +46,9 @@ def check_settings(env: Mapping[str, str]) -> None:
             raise StartError(f"Set {name} to a URL that begins with http:// or https:// and names a host.")
     for name in NUMBERS:
         _check_number(env, name)
+    _check_telemetry(env)
     _check_prices(env)
+    _check_limits(env)
 
 
 def check_servers(env: Mapping[str, str]) -> None:
@@ -54,6 +58,15 @@ def check_servers(env: Mapping[str, str]) -> None:
             _check_database(name, env[name], role=role)
     if env.get("REDIS_URL"):
         _check_redis(env["REDIS_URL"])
+
+
+def _check_telemetry(env: Mapping[str, str]) -> None:
+    if env.get("MAKEGOOD_LOG_FORMAT", "") not in {"", "text", "json"}:
+        raise StartError("Set MAKEGOOD_LOG_FORMAT to text or json.")
+    if address := env.get("MAKEGOOD_METRICS_ADDRESS"):
+        _, _, port = address.rpartition(":")
+        if not port.isdecimal() or not 0 < int(port) < 65_536:
+            raise StartError("Set MAKEGOOD_METRICS_ADDRESS to an address and a port, like 127.0.0.1:9464.")
 
 
 def _check_redis(url: str) -> None:
@@ -126,6 +139,19 @@ def _check_prices(env: Mapping[str, str]) -> None:
     if not is_valid:
         raise StartError(
             'Set MAKEGOOD_MODEL_PRICES to JSON like {"model": [input, cached, output]}, USD per million tokens.'
+        )
+
+
+def _check_limits(env: Mapping[str, str]) -> None:
+    try:
+        limits = json.loads(env.get("MAKEGOOD_ORGANIZATION_LIMITS") or "{}")
+        is_valid = all(type(most) is int and most >= 0 for most in limits.values()) and limits.keys() <= LIMITS
+    except (ValueError, AttributeError):
+        is_valid = False
+    if not is_valid:
+        raise StartError(
+            'Set MAKEGOOD_ORGANIZATION_LIMITS to JSON like {"model_month_cost": 50}, whole numbers from 0 by name: '
+            f"{', '.join(sorted(LIMITS))}."
         )
 
 

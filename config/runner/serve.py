@@ -126,11 +126,15 @@ class Serve:
             child = self._supervisor.start(programs.offline_model(port=port, env=self._env), tier=Tier.APPS)
             await self._supervisor.wait_ready(child, lambda: is_open(port), seconds=APP_SECONDS)
             self._model_url = f"http://{LOOPBACK}:{port}"
-            self._env |= {
-                "OPENAI_BASE_URL": f"{self._model_url}/v1",
-                "OPENAI_API_KEY": "offline",
-                "MAKEGOOD_OFFLINE": "1",
-            }
+            self._env |= programs.offline_env(self._model_url)
+            await self._start_calls()
+
+    async def _start_calls(self) -> None:
+        """Start the provider of calls whose caller types in the playground."""
+        port = self._ports.assign("calls")
+        child = self._supervisor.start(programs.offline_calls(port=port, env=self._env), tier=Tier.APPS)
+        await self._supervisor.wait_ready(child, lambda: is_open(port), seconds=APP_SECONDS)
+        self._env["MAKEGOOD_OFFLINE_CALLS"] = f"http://{LOOPBACK}:{port}/v1"
 
     async def _start_fork_server(self) -> None:
         """Start the fork server. It accepts requests at once, loads while the database is migrated, and then forks."""
@@ -174,8 +178,9 @@ class Serve:
     def _welcome(self, login: DemoLogin, *, seconds: float) -> None:
         self._log.say(f"Makegood answers at {self._env['MAKEGOOD_BASE_URL']} after {seconds:.1f} s")
         self._log.say(f"A shop with the demo's widget: {self._env['MAKEGOOD_BASE_URL']}/demo/shop")
-        self._log.say(f"Demo login: {login.email}, password {login.password}")
-        self._log.say(f"The demo's API key is in {self._data_dir / 'demo.json'}. Ctrl-C stops everything.")
+        if self._log.shows_secrets:
+            self._log.say(f"Demo login: {login.email}, password {login.password}")
+        self._log.say(f"The demo's login and API key are in {self._data_dir / 'demo.json'}. Ctrl-C stops everything.")
 
 
 def base_env(options: ServeOptions, environ: Mapping[str, str]) -> dict[str, str]:
@@ -187,6 +192,8 @@ def base_env(options: ServeOptions, environ: Mapping[str, str]) -> dict[str, str
         | {
             "MAKEGOOD_DATA": str(options.data_dir),
             "DJANGO_SETTINGS_MODULE": "config.settings",
+            # The log of this runner has the time of every program's lines.
+            "MAKEGOOD_LOG_UNTIMED": "1",
         }
     )
 

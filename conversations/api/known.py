@@ -30,7 +30,7 @@ def known_fields(project: Project, data: Mapping[str, Any], *, path: str = "") -
     attributes = {key: str(value) for key, value in data.get("attributes", {}).items()}
     for fields, prefix in ((own_fields, path), (attributes, f"{path}attributes.")):
         for key, text in fields.items():
-            _require_line(text, field=f"{prefix}{key}")
+            require_line(text, field=f"{prefix}{key}")
         if "phone" in fields:
             fields["phone"] = _phone(fields["phone"], field=f"{prefix}phone", region=config_of(project).region)
     for key in OPT_INS:
@@ -45,7 +45,8 @@ def _require_key(key: str, *, field: str) -> None:
         raise Unprocessable("invalid", f"{field} {message}", field=field)
 
 
-def _require_line(text: str, *, field: str) -> None:
+def require_line(text: str, *, field: str) -> None:
+    """Raises Unprocessable if the text contains line breaks or control characters."""
     if has_control_characters(text):
         message = f"{field} contains control characters. Send a single line without them."
         raise Unprocessable("controls", message, field=field)

@@ -20,17 +20,17 @@ from conversations.api.views import ConversationView
 from conversations.common.payloads import Block
 from conversations.prompts.session import guidance
 from conversations.voice.deduplication import CallAnswer
+from conversations.voice.providers import PROVIDERS
+from conversations.voice.session import build_session
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
 from projects.api.async_views import Continued, continues
 from projects.api.serializers import StrictSerializer, TextField
 from projects.common.api_error import Unprocessable
 from projects.models.key import Scope
 from tools.engine.function_calling.contexts import ContextRefused, read_context
-from tools.engine.function_calling.offer import Offer, collect_agent_tools
 from tools.engine.function_calling.parse_call import MAX_ARGUMENTS_LENGTH
 
 MAX_HEARD = 2_000
-SHAPES = {"openai": lambda offer: offer.realtime_functions, "gemini": lambda offer: offer.declarations}
 
 
 class LiveCallInput(StrictSerializer):
@@ -48,10 +48,26 @@ class LiveCallInput(StrictSerializer):
     heard = TextField(longest=MAX_HEARD, required=False, allow_blank=True, default="")
 
 
+class VoicePayload(TypedDict):
+    """How the agent speaks. Empty texts are the provider's default."""
+
+    model: str
+    name: str
+    speed: float
+    language: Annotated[str, "The language to begin in; empty for the caller's."]
+    greeting: Annotated[str, "The first words of a call."]
+    noise_reduction: str
+    turn_detection: str
+    fallback_number: Annotated[str, "The number for calls that the agent doesn't take."]
+
+
 class SessionPayload(TypedDict):
+    provider: str
+    instructions: Annotated[str, "The whole agent, with the tools' sections and the guidance."]
     tools: list[Annotated[dict[str, Any], "A function in the provider's format."]]
-    instructions: Annotated[str, "Text to append to the session's instructions. Empty if no tool needs any."]
-    guidance: Annotated[str, "Instructions for reading the session's updates."]
+    voice: VoicePayload
+    session: Annotated[dict[str, Any], "All of the above as the configuration of the provider's session."]
+    guidance: Annotated[str, "How the model reads the session's updates. Part of `instructions`."]
 
 
 class SignalsPayload(TypedDict, total=False):
@@ -73,18 +89,21 @@ class LiveAnswerPayload(SignalsPayload):
 
 class LiveSession(ConversationView):
     scopes: ClassVar = {"GET": Scope.READ}
-    queries: ClassVar = {"GET": (OpenApiParameter("provider", OpenApiTypes.STR, enum=list(SHAPES)),)}
+    queries: ClassVar = {"GET": (OpenApiParameter("provider", OpenApiTypes.STR, enum=list(PROVIDERS)),)}
 
     @extend_schema(operation_id="live_session", responses=SessionPayload)
     def get(self, request: Request, conversation_id: UUID) -> Response:
-        """Retrieves the configuration for a live session of this conversation: its tools in the provider's format, the
-        text to append to the instructions, and the guidance for clients of `/session/updates`.
+        """Retrieves the whole agent for a live session of this conversation: the instructions, the tools in the
+        provider's format and the voice, apart and as the configuration of the provider's session.
         """
         provider = request.query_params.get("provider") or "openai"
-        offer: Offer = collect_agent_tools(self.project, channel=self.bare_conversation(conversation_id).channel)
+        built = build_session(self.bare_conversation(conversation_id), provider=provider)
         session: SessionPayload = {
-            "tools": SHAPES[provider](offer),
-            "instructions": offer.addendum,
+            "provider": built.provider,
+            "instructions": built.instructions,
+            "tools": built.tools,
+            "voice": cast(VoicePayload, built.voice.model_dump()),
+            "session": built.config,
             "guidance": guidance(),
         }
         return Response(session)

@@ -8,12 +8,13 @@ from uuid import UUID
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
-from conversations.api.serializers import MessageInput
+from conversations.api.serializers import OperatorMessageInput
 from conversations.api.views import ConversationView
 from conversations.common.payloads import ConversationPayload, HandedBackPayload, MessagePayload
 from conversations.common.presenters import message_payload
 from conversations.common.turn_detail import turn_summary
 from conversations.handover import operators
+from conversations.inbox.notes import read_mentions
 from jobs.errors import WrongState
 from projects.api.authentication import Caller
 from projects.api.idempotency import idempotent
@@ -60,14 +61,15 @@ class TakeOver(OperatorView):
 class OperatorMessages(OperatorView):
     @extend_schema(
         operation_id="operator_messages_create",
-        request=MessageInput,
+        request=OperatorMessageInput,
         responses=CONFLICT,
     )
     @idempotent
     def post(self, request: Request, conversation_id: UUID) -> Created[MessagePayload]:
         """Creates a message from the operator who has the conversation."""
-        content = self.valid(MessageInput)["content"]
-        message = operators.answer(self.bare_conversation(conversation_id).pk, content, by=self.operator)
+        data, row = self.valid(OperatorMessageInput), self.bare_conversation(conversation_id)
+        message = operators.answer(row.pk, data["content"], by=self.operator, attachments=data["attachments"])
+        read_mentions(conversation_id, by=self.operator)
         return Created(message_payload(message))
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from rest_framework import serializers
 
 from conversations.common.payloads import MessagePayload
+from conversations.handover.attachments import MAX_PER_ANSWER
 from conversations.live.stream import StreamCursor
 from conversations.models import Channel
 from projects.api.authentication import Caller
@@ -57,6 +58,16 @@ class ConversationInput(StrictSerializer):
 
 class MessageInput(StrictSerializer):
     content = TextField(longest=8_000)
+
+
+class OperatorMessageInput(MessageInput):
+    attachments = serializers.ListField(
+        child=serializers.UUIDField(),
+        required=False,
+        default=list,
+        max_length=MAX_PER_ANSWER,
+        help_text="ids of uploaded files",
+    )
 
 
 class EventInput(StrictSerializer):

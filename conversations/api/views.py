@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -21,10 +22,12 @@ from conversations.api.serializers import (
     TurnStream,
     wait_seconds,
 )
+from conversations.common.merged import find_persona
 from conversations.common.payloads import (
     ConversationPayload,
     CustomerPayload,
     MessagePayload,
+    PersonaPayload,
     PostedPayload,
     RepliedPayload,
     TurnPayload,
@@ -34,15 +37,20 @@ from conversations.common.presenters import (
     conversation_payload,
     customer_payload,
     message_payload,
+    messages_with_receipts,
     new_conversation_payload,
     operator_payload,
+    persona_payload,
     read_conversation,
     with_relations,
 )
 from conversations.common.turn_detail import turn_payload, turn_summary
+from conversations.customers.search import customers_with, find_customers
+from conversations.live.archive import find_archive, read_messages
 from conversations.live.stream import StreamCursor
 from conversations.models import ConsentSource, Conversation, Message, Persona, Turn
 from conversations.models.conversation import is_test
+from conversations.turns.admission import admit_turn
 from conversations.turns.services import give_fields, message_event, post_message, start_conversation
 from projects.api.async_views import Continued
 from projects.api.authentication import caller_of
@@ -54,6 +62,9 @@ from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from tenancy.prepared_queries import PreparedQuery
 
+LONGEST_SEARCH = 200
+# A parameter that is left out or has a value.
+NOT_EMPTY = {"type": "string", "minLength": 1, "pattern": r"\S"}
 READ_CONVERSE = {"GET": Scope.READ, "POST": Scope.CONVERSE}
 
 ANSWER_AS_YOURSELF = (
@@ -151,8 +162,11 @@ class Messages(ConversationView):
     @extend_schema(operation_id="messages_list")
     def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[MessagePayload]]:
         """Returns the conversation's messages, oldest first."""
-        rows = Message.objects.filter(conversation=self.bare_conversation(conversation_id))
-        return self.page(rows, message_payload, ordering="seq")
+        conversation = self.bare_conversation(conversation_id)
+        if conversation.archived_at is not None:
+            return self.page(read_messages(conversation), message_payload, ordering="seq")
+        rows = Message.objects.filter(conversation=conversation)
+        return self.page(rows, messages_with_receipts(conversation), ordering="seq")
 
     @extend_schema(
         operation_id="messages_create",
@@ -175,6 +189,7 @@ class Messages(ConversationView):
         self.require_write_access(conversation_id)
         # Validated before anything is stored: clients retry after an error.
         wait_seconds(request.query_params.get("wait", ""))
+        admit_turn(self.project)
         try:
             posted = post_message(conversation_id, data["content"], project_id=self.project.pk)
         except Conversation.DoesNotExist as error:
@@ -214,8 +229,10 @@ class Turns(ConversationView):
     @extend_schema(operation_id="turns_list")
     def get(self, request: Request, conversation_id: UUID) -> TypedResponse[Page[TurnSummaryPayload]]:
         """Returns the conversation's turns, oldest first."""
-        rows = Turn.objects.filter(conversation=self.bare_conversation(conversation_id)).select_related("reply")
-        return self.page(rows, turn_summary, ordering="seq")
+        conversation = self.bare_conversation(conversation_id)
+        archive = find_archive(conversation)
+        rows = Turn.objects.filter(conversation=conversation).select_related("reply")
+        return self.page(rows, partial(turn_summary, archive=archive), ordering="seq")
 
 
 class TurnDetail(ConversationView):
@@ -227,7 +244,48 @@ class TurnDetail(ConversationView):
         turn = turns.filter(pk=turn_id).first()
         if turn is None:
             raise Http404
-        return TypedResponse(turn_payload(turn))
+        return TypedResponse(turn_payload(turn, archive=find_archive(conversation)))
+
+
+class Personas(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ}
+    queries: ClassVar = {
+        "GET": (
+            OpenApiParameter(
+                "q",
+                {"type": "string", "maxLength": LONGEST_SEARCH},
+                description="the beginning of a name, last name or e-mail address, the end of a phone number, or an"
+                " external_id",
+            ),
+            OpenApiParameter(
+                "phone",
+                {**NOT_EMPTY, "maxLength": 40},
+                description="the phone number; the project's region applies without a country code",
+            ),
+            OpenApiParameter("email", {**NOT_EMPTY, "maxLength": 254}, description="the e-mail address"),
+            OpenApiParameter("external_id", {**NOT_EMPTY, "maxLength": 200}, description="your identifier"),
+            *PAGED,
+        )
+    }
+
+    @extend_schema(operation_id="personas_list")
+    def get(self, request: Request) -> TypedResponse[Page[PersonaPayload]]:
+        """Returns a list of the project's customers, newest first. Customers merged into another are left out.
+
+        `phone`, `email` and `external_id` match exactly. Of several parameters, all have to match.
+        """
+        given = {name: self._text(name) for name in ("phone", "email", "external_id") if name in request.query_params}
+        rows = find_customers(self.project, request.query_params.get("q", ""))
+        if given:
+            rows = rows & customers_with(self.project, **given)
+        return self.page(rows.prefetch_related("fields"), persona_payload)
+
+    def _text(self, name: str) -> str:
+        """A parameter's value. Raises ApiError for an empty one, which would otherwise match nobody or everybody."""
+        value = self.request.query_params[name].strip()
+        if not value:
+            raise ApiError("invalid", f"{name} is empty. Leave it out, or send the value to look for.", field=name)
+        return value
 
 
 class PersonaDetail(ProjectView):
@@ -235,7 +293,9 @@ class PersonaDetail(ProjectView):
 
     @extend_schema(operation_id="personas_read")
     def get(self, request: Request, persona_id: UUID) -> TypedResponse[CustomerPayload]:
-        """Retrieves a customer with every known field."""
+        """Retrieves a customer with every known field. The id of a merged customer retrieves the one they were merged
+        into.
+        """
         return TypedResponse(customer_payload(self._persona(persona_id)))
 
     @extend_schema(operation_id="personas_update", request=PersonaPatch)
@@ -247,8 +307,7 @@ class PersonaDetail(ProjectView):
         return TypedResponse(customer_payload(self._persona(persona_id)))
 
     def _persona(self, persona_id: UUID) -> Persona:
-        personas = Persona.objects.filter(project_id=self.project.pk).prefetch_related("fields")
-        persona = personas.filter(pk=persona_id).first()
+        persona = find_persona(self.project.pk, persona_id)
         if persona is None:
             raise Http404
         return persona

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import get_args
 from uuid import UUID
 
+from conversations.common.merged import with_absorbed
 from conversations.common.prompt_shapes import Fact
 from conversations.models import ConsentChange, PersonaField
 from tools.engine.execution.consent import CONSENT_WORDS
@@ -54,6 +55,6 @@ def is_withdrawn(persona_id: UUID, opt_in: str) -> bool:
 
 
 def consent_history(persona_id: UUID) -> list[ConsentChange]:
-    """The customer's newest changes, newest first."""
-    changes = ConsentChange.objects.filter(persona_id=persona_id)
+    """The newest changes of the customer and of those merged into them, newest first."""
+    changes = ConsentChange.objects.filter(with_absorbed(persona_id))
     return list(changes.order_by("-created_at", "-id")[:MAX_HISTORY])

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from typing import Any, get_args
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from conversations.common.consents import OPT_IN, WITHDRAWN
+from conversations.common.merged import find_persona, lock_customer
 from conversations.models import Conversation, Persona
 from conversations.models.persona import Strength
 from projects.common.api_error import Unprocessable
@@ -18,17 +21,24 @@ FIELDS = ("name", "phone", "email", "language")
 
 # One row per known field; a persona without fields yields a single row of nulls.
 KNOWN = PreparedValues(
-    lambda persona: Persona.objects.filter(pk=persona).values_list("fields__key", "fields__value", "fields__strength"),
+    lambda persona: Persona.objects.filter(pk=persona).values_list(
+        "fields__key", "fields__value", "fields__strength", "merged_into_id"
+    ),
     kinds=(UUID,),
 )
 
 
 def read_contact(persona_id: UUID | None) -> Contact | None:
-    """The contact of a persona, or None if there is no persona or it was deleted. Runs in the tenant's transaction."""
+    """The contact of a persona, or of the one it was merged into; None if there is no persona or it was deleted.
+
+    Runs in the tenant's transaction.
+    """
     if persona_id is None or not (rows := KNOWN(persona_id)):
         return None
-    given = {key: value for key, value, strength in rows if strength == Strength.GIVEN}
-    return contact_from_fields(persona_id, {key: value for key, value, _ in rows if key is not None}, given=given)
+    if (merged_into := rows[0][3]) is not None:
+        return read_contact(merged_into)
+    given = {key: value for key, value, strength, _ in rows if strength == Strength.GIVEN}
+    return contact_from_fields(persona_id, {key: value for key, value, *_ in rows if key is not None}, given=given)
 
 
 def contact_from_fields(
@@ -42,7 +52,7 @@ def contact_from_fields(
 
 def flag_customer(persona_id: UUID, reason: str) -> None:
     """Flag a customer for staff. Runs in the tenant's transaction."""
-    Persona.objects.filter(pk=persona_id).update(flagged=True, flag_reason=reason)
+    Persona.objects.filter(pk=lock_customer(persona_id)).update(flagged=True, flag_reason=reason)
 
 
 def read_shopper(project: Project, persona_id: UUID) -> Mapping[str, Any]:
@@ -50,17 +60,17 @@ def read_shopper(project: Project, persona_id: UUID) -> Mapping[str, Any]:
 
     Raises ApiError if the project has no such customer.
     """
-    find_customer(project, conversation_id=None, persona_id=persona_id)
-    visits = Conversation.objects.filter(persona_id=persona_id, shopper__isnull=False).order_by("-created_at")
+    persona = _persona(project, persona_id)
+    visits = Conversation.objects.filter(persona=persona, shopper__isnull=False).order_by("-created_at")
     return visits.values_list("shopper", flat=True).first() or {}
 
 
 def find_customer(project: Project, *, conversation_id: UUID | None, persona_id: UUID | None) -> UUID | None:
-    """The customer of the conversation, or the given one. Raises ApiError if the project has no such conversation or
-    customer.
+    """The customer of the conversation, or the given one or whom they were merged into. Raises ApiError if the project
+    has no such conversation or customer.
     """
-    if persona_id is not None and not Persona.objects.filter(project=project, pk=persona_id).exists():
-        raise Unprocessable("invalid_persona", "persona: the project has no such customer.", field="persona")
+    if persona_id is not None:
+        persona_id = _persona(project, persona_id).pk
     if conversation_id is None:
         return persona_id
     owner = (
@@ -68,10 +78,18 @@ def find_customer(project: Project, *, conversation_id: UUID | None, persona_id:
     )
     if owner is None:
         raise Unprocessable(
-            "invalid_conversation", "conversation: the project has no such conversation.", field="conversation"
+            "invalid_conversation", gettext("conversation: the project has no such conversation."), field="conversation"
         )
     if persona_id not in (None, owner):
         raise Unprocessable(
-            "invalid_persona", "persona: the conversation belongs to another customer.", field="persona"
+            "invalid_persona", gettext("persona: the conversation belongs to another customer."), field="persona"
         )
     return owner
+
+
+def _persona(project: Project, persona_id: UUID) -> Persona:
+    """The customer, or the one they were merged into. Raises ApiError if the project has no such customer."""
+    persona = find_persona(project.pk, persona_id)
+    if persona is None:
+        raise Unprocessable("invalid_persona", gettext("persona: the project has no such customer."), field="persona")
+    return persona

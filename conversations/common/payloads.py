@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from conversations.models import Channel, ConsentKind, ConsentSource, ConversationStatus, MessageRole, TurnStatus
+from conversations.models import (
+    Channel,
+    ConsentKind,
+    ConsentSource,
+    ConversationStatus,
+    MessageRole,
+    ReceiptState,
+    TurnStatus,
+)
 from conversations.models.event import EventType
 from conversations.models.turn import Freshness, Origin
 from conversations.models.wait import WaitOutcome
@@ -19,17 +27,43 @@ Block = Annotated[dict[str, Any], "A widget block shown in place of text. Its sh
 Arguments = Annotated[dict[str, Any], "The call's arguments, by the tool's parameters."]
 
 
+class StoredAttachment(TypedDict):
+    """An attached file, as its message keeps it."""
+
+    id: Id
+    name: str
+    content_type: str
+    size: Annotated[int, "In bytes."]
+
+
+class AttachmentPayload(StoredAttachment):
+    """An attached file. `url` opens it without credentials."""
+
+    url: str
+
+
+class ReceiptPayload(TypedDict):
+    """How far a message came on its messenger: the part that came least far decides."""
+
+    state: Annotated[str, ReceiptState]
+    reason: Annotated[str, "Why it failed, in plain words; empty otherwise."]
+
+
 class MessagePayload(TypedDict):
-    """A message in a conversation. `author` is the operator's name and is present only on operator messages."""
+    """A message in a conversation. `author` is the operator's name and is present only on operator messages, `receipt` only
+    on listed messages that go out by a messenger.
+    """
 
     id: Id
     seq: int
     role: Annotated[str, MessageRole]
     content: str
     blocks: list[Block]
+    attachments: list[AttachmentPayload]
     turn: Id | None
     created_at: Stamp
     author: NotRequired[str]
+    receipt: NotRequired[ReceiptPayload]
 
 
 class KnownPayload(TypedDict):
@@ -103,6 +137,15 @@ class OperatorPayload(TypedDict):
     since: Stamp | None
 
 
+class RatingPayload(TypedDict):
+    """The customer's rating of a conversation, the newest if there were several."""
+
+    score: Annotated[int, "Stars, 1 to 5."]
+    comment: str
+    message: Annotated[int, "`seq` of the last message before the rating."]
+    at: Stamp
+
+
 class ConversationPayload(TypedDict):
     id: Id
     channel: Annotated[str, Channel]
@@ -118,6 +161,7 @@ class ConversationPayload(TypedDict):
     flag: Annotated[str | None, "Why staff should look."]
     recovery: Annotated[str | None, "Why the conversation is going badly; null otherwise."]
     correction: Annotated[str | None, "What the agent wrongly reported as done, until a reply corrects it."]
+    rating: Annotated[RatingPayload | None, "The customer's rating; null without one."]
     created_at: Stamp
     updated_at: Stamp
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import cast
 from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 
+from conversations.common.attachment_links import attachment_url
 from conversations.common.consents import consent_history
 from conversations.common.payloads import (
+    AttachmentPayload,
     ConsentPayload,
     ConversationPayload,
     CustomerPayload,
@@ -17,6 +19,8 @@ from conversations.common.payloads import (
     MessagePayload,
     OperatorPayload,
     PersonaPayload,
+    RatingPayload,
+    StoredAttachment,
     WaitPayload,
     WrittenPayload,
 )
@@ -29,10 +33,22 @@ from conversations.models import (
     MessageRole,
     Persona,
     PersonaField,
+    Receipt,
+    ReceiptState,
     Wait,
 )
 from projects.common.presenters import stamp
 from tenancy.prepared_queries import PreparedQuery
+
+# Of the parts of a message, the one that came least far stands for all.
+PROGRESS = (
+    ReceiptState.FAILED,
+    ReceiptState.UNKNOWN,
+    ReceiptState.ACCEPTED,
+    ReceiptState.SENT,
+    ReceiptState.DELIVERED,
+    ReceiptState.READ,
+)
 
 
 def message_payload(message: Message) -> MessagePayload:
@@ -42,12 +58,34 @@ def message_payload(message: Message) -> MessagePayload:
         "role": message.role,
         "content": message.content,
         "blocks": message.blocks,
+        "attachments": [attachment_payload(one, message.organization_id) for one in message.attachments],
         "turn": str(message.turn_id) if message.turn_id else None,
         "created_at": stamp(message.created_at),
     }
     if message.role == MessageRole.OPERATOR:
         payload["author"] = message.author
     return payload
+
+
+def messages_with_receipts(conversation: Conversation) -> Callable[[Message], MessagePayload]:
+    """A presenter of the conversation's messages, with how far each came on its messenger."""
+    receipts: dict[UUID, Receipt] = {}
+    for one in Receipt.objects.filter(conversation=conversation):
+        known = receipts.setdefault(one.message_id, one)
+        if PROGRESS.index(ReceiptState(one.state)) < PROGRESS.index(ReceiptState(known.state)):
+            receipts[one.message_id] = one
+
+    def present(message: Message) -> MessagePayload:
+        payload, receipt = message_payload(message), receipts.get(message.pk)
+        if receipt is not None:
+            payload["receipt"] = {"state": receipt.state, "reason": receipt.reason}
+        return payload
+
+    return present
+
+
+def attachment_payload(stored: StoredAttachment, organization_id: UUID | None) -> AttachmentPayload:
+    return {**stored, "url": attachment_url(cast(UUID, organization_id), UUID(stored["id"]))}
 
 
 def directives_payload(directives: Directives) -> DirectivesPayload:
@@ -63,6 +101,11 @@ def customer_payload(persona: Persona) -> CustomerPayload:
     """The customer with every known field and the history of consents."""
     consents = [consent_payload(change) for change in consent_history(persona.pk)]
     return {**_persona_payload(persona, persona.fields.all()), "consents": consents}
+
+
+def persona_payload(persona: Persona) -> PersonaPayload:
+    """The customer with every known field, without the history of consents."""
+    return _persona_payload(persona, persona.fields.all())
 
 
 def consent_payload(change: ConsentChange) -> ConsentPayload:
@@ -153,8 +196,21 @@ def _payload(
         "flag": conversation.flag or None,
         "recovery": conversation.recovery or None,
         "correction": conversation.correction or None,
+        "rating": rating_payload(conversation),
         "created_at": stamp(conversation.created_at),
         "updated_at": stamp(conversation.updated_at),
+    }
+
+
+def rating_payload(conversation: Conversation) -> RatingPayload | None:
+    """The customer's rating, or None without one."""
+    if conversation.rating is None or conversation.rated_at is None:
+        return None
+    return {
+        "score": conversation.rating,
+        "comment": conversation.rating_comment,
+        "message": conversation.rated_to,
+        "at": stamp(conversation.rated_at),
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from conversations.common.payloads import (
     ObservedPayload,
@@ -14,7 +15,7 @@ from conversations.common.payloads import (
 )
 from conversations.common.presenters import directives_payload, message_payload, wait_payload
 from conversations.common.promise_todos import find_todos
-from conversations.models import Analysis, PersonaField, Turn, TurnStep, Wait
+from conversations.models import Analysis, ArchivedTranscript, PersonaField, Turn, TurnStep, Wait
 from conversations.models.directives import Directives
 from jobs.models import Job, ModelCall
 from jobs.presenters import call_payload, job_payload
@@ -25,8 +26,10 @@ from tools.engine.presenters import effect_payload, promise_payload, verdict_pay
 from tools.models import Effect, Promise, Verdict
 
 
-def turn_summary(turn: Turn) -> TurnSummaryPayload:
-    """The turn without its related objects. Needs `reply` selected."""
+def turn_summary(turn: Turn, *, archive: ArchivedTranscript | None = None) -> TurnSummaryPayload:
+    """The turn without its related objects. Needs `reply` selected, and the conversation's archive if it has one."""
+    if archive is not None:
+        archive.complete(turn)
     return {
         "id": str(turn.pk),
         "seq": turn.seq,
@@ -51,12 +54,12 @@ def turn_summary(turn: Turn) -> TurnSummaryPayload:
     }
 
 
-def turn_payload(turn: Turn) -> TurnPayload:
+def turn_payload(turn: Turn, *, archive: ArchivedTranscript | None = None) -> TurnPayload:
     """The turn with all its related objects, in a fixed number of queries."""
     effects = list(Effect.objects.filter(turn_id=turn.pk))
     written = Directives.objects.filter(turn=turn).first()
     return {
-        **turn_summary(turn),
+        **turn_summary(turn, archive=archive),
         "steps": [step_payload(step) for step in _steps_of(turn)],
         "jobs": [job_payload(job) for job in jobs_of(turn, effects)],
         "verdicts": [verdict_payload(verdict) for verdict in Verdict.objects.filter(turn_id=turn.pk)],
@@ -65,10 +68,15 @@ def turn_payload(turn: Turn) -> TurnPayload:
         "directives_written": directives_payload(written) if written else None,
         "promises": _promises(turn),
         "waits": [wait_payload(wait) for wait in Wait.objects.filter(turn=turn).order_by("opened_at")],
-        "analysis": next((analysis.steps for analysis in Analysis.objects.filter(turn=turn)), None),
+        "analysis": _analysis(turn, archive),
         "observed": [_observed(field) for field in PersonaField.objects.filter(turn_id=turn.pk)],
         "model_calls": [call_payload(call) for call in ModelCall.objects.filter(turn_id=turn.pk).defer("messages")],
     }
+
+
+def _analysis(turn: Turn, archive: ArchivedTranscript | None) -> Any:
+    stored = archive.rows_of(Analysis) if archive is not None else Analysis.objects.filter(turn=turn)
+    return next((one.steps for one in stored if one.turn_id == turn.pk), None)
 
 
 def _promises(turn: Turn) -> list[TurnPromisePayload]:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.translation import gettext
 
 from conversations.context.relayed import relayed_words
 from conversations.context.summaries import summary_before
@@ -17,7 +18,7 @@ from conversations.models import Conversation, Turn, TurnStatus
 from projects.common.api_error import Unprocessable
 from projects.models import Project
 from tools.engine.skills.detect import Exchange, TranscriptLine
-from tools.models import Effect
+from tools.models import Effect, EffectOrigin
 
 # Our roles, by the labels commonly used for them.
 SPEAKERS = {
@@ -38,7 +39,7 @@ def exchange_after(turn: Turn) -> Exchange:
     summary = summary_before(turn)
     messages = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True)
     lines = [as_line(message) for message in messages]
-    effects = Effect.objects.filter(conversation_id=turn.conversation_id)
+    effects = Effect.objects.filter(conversation_id=turn.conversation_id).exclude(origin=EffectOrigin.CHANNEL)
     if turn.reply is not None:
         effects = effects.filter(created_at__lte=turn.reply.created_at)
     return Exchange(
@@ -57,7 +58,9 @@ def latest_turn(project: Project, conversation_id: UUID) -> Turn:
         raise Http404
     turn = replied_turns(project).filter(conversation_id=conversation_id).order_by("-seq").first()
     if turn is None:
-        raise Unprocessable("no_reply", "The agent has not replied in this conversation yet.", field="conversation")
+        raise Unprocessable(
+            "no_reply", gettext("The agent has not replied in this conversation yet."), field="conversation"
+        )
     return turn
 
 
@@ -77,7 +80,9 @@ def written_exchange(lines: Iterable[TranscriptLine], *, answer: str = "", summa
     while spoken and spoken[-1].role != "agent":
         spoken.pop()
     if not spoken:
-        raise Unprocessable("no_reply", "The conversation has no message from the agent.", field="conversation")
+        raise Unprocessable(
+            "no_reply", gettext("The conversation has no message from the agent."), field="conversation"
+        )
     return Exchange(answer=spoken[-1].content, lines=spoken, summary=summary)
 
 

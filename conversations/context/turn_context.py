@@ -17,6 +17,7 @@ from django.utils import timezone
 from conversations.common.business_hours import WorkingStatus, working_status
 from conversations.common.consents import consent_fact
 from conversations.common.contacts import contact_from_fields
+from conversations.common.draft_settings import use_draft
 from conversations.common.place import place_in
 from conversations.common.prompt_shapes import Action, Fact, Intent, Line, Procedure, Scenario, Section, Step
 from conversations.common.queries import WAITS, open_waits_of, read_fields
@@ -101,8 +102,8 @@ EFFECTS = PreparedQuery(
         # True if a person or a rule approved the effect's todo.
         Effect.objects.annotate(is_allowed=Exists(Todo.objects.filter(effect_id=OuterRef("pk"), status__in=APPROVED)))
         .filter(conversation_id=conversation)
-        # Events sent by programs are none of the agent's doing.
-        .exclude(origin=EffectOrigin.EVENT)
+        # Events sent by programs are none of the agent's doing, and messages on their way are in the transcript.
+        .exclude(origin__in=(EffectOrigin.EVENT, EffectOrigin.CHANNEL))
         .order_by("-created_at")[:10]
     ),
     kinds=(UUID,),
@@ -238,6 +239,7 @@ def context_at_message(message_id: UUID) -> TurnContext | None:
     if message.turn_id is not None:
         return None
     conversation = message.conversation
+    use_draft(conversation)
     config = conversation.project.agent_version.config
     return TurnContext(
         conversation=conversation,
@@ -255,6 +257,7 @@ def context_at_message(message_id: UUID) -> TurnContext | None:
 
 def _load(conversation_id: UUID, seq: int, *, is_replied: bool) -> TurnContext:
     [turn] = TURN(conversation_id, seq)
+    use_draft(turn.conversation)
     conversation, project = turn.conversation, turn.conversation.project
     config = project.agent_version.config
     summary = summary_before(turn)

@@ -12,16 +12,17 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from conversations.common.business_hours import working_status
 from conversations.common.contacts import contact_from_fields
 from conversations.common.queries import read_fields
 from conversations.context.evaluation_input import exchange_after, latest_turn, read_lines, written_exchange
+from conversations.live.model_calls import store_calls_about
 from conversations.models import Channel, Turn
-from jobs.model_client import call_rows
-from jobs.models import ModelCall
 from llm.client import Client
 from llm.types import CallRecord, ModelSpec
+from projects.agents.hours_text import business_text
 from projects.agents.model_choice import model_for
 from projects.agents.request_client import with_model_client
 from projects.common.api_error import Unprocessable
@@ -37,6 +38,7 @@ from tools.engine.custom.secrets import WebhookSecrets, secrets_of
 from tools.engine.definition import Trigger
 from tools.engine.execution.handler import Place, ToolContext
 from tools.engine.execution.plan import effect_key
+from tools.engine.limits.model_budget import refuse_if_spent
 from tools.engine.preview import Preview, preview
 from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
 from tools.engine.skills.detect import Exchange
@@ -52,6 +54,7 @@ class DryRun:
 
     organization_id: UUID
     project_id: UUID
+    conversation_id: UUID | None
     offered: Sequence[CompiledTool]
     called: Sequence[CompiledTool]
     exchange: Exchange
@@ -99,7 +102,8 @@ def load_dry_run(
     transaction.
     """
     if conversation is None and not answer:
-        raise Unprocessable("required", "Send an answer or a conversation.", field="answer")
+        raise Unprocessable("required", gettext("Send an answer or a conversation."), field="answer")
+    refuse_if_spent(project)
     turn = latest_turn(project, conversation_id) if (conversation_id := _as_id(conversation)) else None
     exchange = _exchange(turn, answer=answer, conversation=conversation)
     used_channel = channel or (turn.conversation.channel if turn else Channel.CHAT)
@@ -110,6 +114,7 @@ def load_dry_run(
     return DryRun(
         organization_id=cast(UUID, project.organization_id),
         project_id=project.pk,
+        conversation_id=turn.conversation_id if turn else None,
         offered=[tool for tool in at_moment(compiled, Trigger.COMMITMENT) if tool.is_offered],
         called=[tool for tool in compiled if tool.name in names and tool.is_offered and _is_called_only(tool)],
         exchange=exchange,
@@ -128,14 +133,13 @@ async def run_dry_run(dry_run: DryRun, *, with_previews: bool = False) -> DryRun
     try:
         return await with_model_client(lambda client: _run(client, dry_run, records, with_previews=with_previews))
     finally:
-        await in_db(store_calls, dry_run.organization_id, dry_run.project_id, records)
-
-
-def store_calls(organization_id: UUID, project_id: UUID, records: Sequence[CallRecord]) -> None:
-    """Store model calls that belong to no turn, in a transaction of their own."""
-    with tenant_tx(organization_id):
-        rows = call_rows(records, project_id=project_id, job_id=None, subject_id=None, turn_id=None)
-        ModelCall.objects.bulk_create(rows)
+        await in_db(
+            store_calls_about,
+            dry_run.organization_id,
+            dry_run.project_id,
+            records,
+            conversation_id=dry_run.conversation_id,
+        )
 
 
 async def _run(client: Client, dry_run: DryRun, records: list[CallRecord], *, with_previews: bool) -> DryRunResult:
@@ -209,7 +213,7 @@ def _facts(turn: Turn | None, config: AgentConfig) -> dict[str, str]:
 def _extraction_context(config: AgentConfig, exchange: Exchange, facts: Mapping[str, str]) -> ExtractionContext:
     return ExtractionContext(
         business_name=config.business_name,
-        business_context=config.business_context,
+        business_context=business_text(config),
         now=working_status(config, at=timezone.now()).clock,
         known=[KnownFact(field=key, value=value) for key, value in facts.items()],
         messages=list(exchange.lines),

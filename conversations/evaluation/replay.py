@@ -16,7 +16,7 @@ from typing import cast
 from uuid import UUID
 
 from conversations.context.evaluation_input import exchange_after, replied_turns
-from conversations.evaluation.dry_run import store_calls
+from conversations.live.model_calls import store_calls_about
 from conversations.models import Turn
 from llm.client import Client
 from llm.errors import LlmError
@@ -30,6 +30,7 @@ from tools.engine.business_state import read_state
 from tools.engine.catalogue import CompiledTool, at_moment, merge_tools
 from tools.engine.custom.current_tools import CurrentTool, load_current_tools
 from tools.engine.definition import Trigger
+from tools.engine.limits.model_budget import refuse_if_spent
 from tools.engine.skills.detect import Exchange
 from tools.engine.try_tools import with_drafts
 from tools.models import Verdict
@@ -119,6 +120,7 @@ def read_rehearsal(project: Project, drafts: Sequence[CurrentTool], *, turns: in
     """Load the project's latest replied turns, at most MAX_TURNS, with the drafts merged. Runs in the current
     transaction.
     """
+    refuse_if_spent(project)
     current_tools = load_current_tools(project.pk)
     custom_tools = with_drafts(current_tools, drafts)
     names = {draft.name for draft in drafts}
@@ -191,7 +193,13 @@ async def _rehearse(client: Client, rehearsal: Rehearsal, context: ReplayContext
     except LlmError as error:
         return Rehearsed(context, differences=(), error=str(error))
     finally:
-        await in_db(store_calls, rehearsal.organization_id, rehearsal.project_id, records)
+        await in_db(
+            store_calls_about,
+            rehearsal.organization_id,
+            rehearsal.project_id,
+            records,
+            conversation_id=context.conversation_id,
+        )
     after = {one.tool.name: ComparedVerdict(one.fired, one.rule, one.reason, one.quote) for one in judgements}
     return Rehearsed(context, differences=differences(context.found, after, tools=context.compared))
 

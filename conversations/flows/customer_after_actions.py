@@ -14,6 +14,7 @@ from conversations.tool_runs.effects.after_actions import PreparedAction, execut
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
 from llm.types import ModelSpec
+from projects.agents.hours_text import business_text
 from projects.agents.model_choice import model_for
 from projects.models.agent_config import AgentConfig
 from tenancy.threads import in_db
@@ -68,7 +69,7 @@ def _extraction_context(persona: Persona, config: AgentConfig) -> ExtractionCont
     fields = PersonaField.objects.filter(persona=persona, conversation=None).order_by("key")
     return ExtractionContext(
         business_name=config.business_name,
-        business_context=config.business_context,
+        business_context=business_text(config),
         now=working_status(config, at=timezone.now()).clock,
         known=[KnownFact(field=field.key, value=field.value) for field in fields],
         messages=[],

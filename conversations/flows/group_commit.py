@@ -11,6 +11,7 @@ from conversations.live.event_log import ConversationLog, job_log
 from jobs.fence import prove
 from jobs.lanes import ClaimedJob
 from jobs.models import State
+from telemetry.place import Place, at, current_place
 from tenancy.threads import in_db
 
 Write = Callable[[ConversationLog], None]
@@ -24,6 +25,8 @@ class _Commit:
     write: Write
     finish: State | None
     future: asyncio.Future[None]
+    # Jobs that the write queues belong to the flow's trace, whichever flow writes.
+    place: Place
 
 
 @dataclass(eq=False)
@@ -49,7 +52,7 @@ async def commit(job: ClaimedJob, write: Write, *, finish: State | None = None) 
     Raises LeaseLost before anything is written, Conversation.DoesNotExist, and any error of `write`.
     """
     loop = asyncio.get_running_loop()
-    own = _Commit(job, write, finish, loop.create_future())
+    own = _Commit(job, write, finish, loop.create_future(), current_place())
     key = loop, job.subject_id
     if (queue := _queues.get(key)) is None:
         queue = _queues[key] = _Queue()
@@ -103,10 +106,15 @@ def _attempt(commits: Sequence[_Commit]) -> Exception | None:
     first, *others = commits
     try:
         with job_log(first.job, first.job.subject_id, finish=first.finish) as log:
-            first.write(log)
+            _write(first, log)
             for one in others:
                 prove(one.job, finish=one.finish)
-                one.write(log)
+                _write(one, log)
     except Exception as error:  # passed on to the flow
         return error
     return None
+
+
+def _write(commit: _Commit, log: ConversationLog) -> None:
+    with at(commit.place):
+        commit.write(log)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from conversations.calls.arrival import LANE as CALL
+from conversations.calls.keeper import run_call
+from conversations.calls.store import fail_call
+from conversations.channels.lane import channel_lane
 from conversations.flows.effects import fail_effect, reopen_effect, run_effect
 from conversations.flows.extraction import run_extraction
 from conversations.flows.make_good import fail_make_good, run_make_good
@@ -15,6 +19,7 @@ from conversations.flows.todo_events import run_todo_events
 from conversations.flows.tool_caller import fail_analysis, reopen_analysis, run_tool_caller
 from conversations.followups.follow_ups import fire_follow_ups
 from conversations.followups.waits import end_overdue_waits
+from conversations.handover.attachments import delete_unsent
 from conversations.inbox.closing import return_snoozed
 from conversations.live.event_log import lock_conversation
 from conversations.promises.make_good import LANE as MAKE_GOOD
@@ -64,6 +69,20 @@ LANES = (
         on_failed=fail_analysis,
         on_run_again=reopen_analysis,
     ),
+    Lane(
+        name=CALL,
+        # A call can't wait behind slow work.
+        queue=Queue.REPLIES,
+        mode=Mode.QUEUE,
+        handler=run_call,
+        # A dead worker's calls are taken over within ten seconds.
+        lease=timedelta(seconds=5),
+        deadline=timedelta(hours=2),
+        max_attempts=100,
+        is_handed_on=True,
+        lock=lock_conversation,
+        on_failed=fail_call,
+    ),
     Lane(name="extraction", queue=Queue.WORK, mode=Mode.QUEUE, handler=run_extraction),
     Lane(
         name=MAKE_GOOD,
@@ -83,6 +102,7 @@ LANES = (
         on_failed=fail_effect,
         on_run_again=reopen_effect,
     ),
+    channel_lane(),
 )
 
 # Hooks of the periodic sweep, in their order.
@@ -91,6 +111,7 @@ SWEEPS = (
     end_overdue_waits,
     close_silent_conversations,
     return_snoozed,
+    delete_unsent,
     break_overdue_promises,
     draft_make_goods,
     end_orphans,

@@ -22,6 +22,7 @@ from jobs.lanes import ClaimedJob
 from jobs.models import ModelCall, State
 from llm.errors import LlmError
 from llm.types import ChatRequest
+from projects.agents.hours_text import business_text
 from projects.agents.model_choice import model_for
 from tenancy.threads import in_db
 from tools.models import Promise
@@ -81,7 +82,7 @@ def _prepare(job: ClaimedJob) -> MakeGoodInput | None:
         transcript = read_todo_transcript(conversation.pk)
         context = MakeGoodContext(
             business_name=config.business_name,
-            business_context=config.business_context,
+            business_context=business_text(config),
             language=known.get("language", ""),
             now=working_status(config, at=timezone.now()).clock,
             day=day_of(promise, conversation),

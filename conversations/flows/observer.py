@@ -16,6 +16,7 @@ from conversations.prompts.observer import Observation, RatedObservation, build_
 from conversations.turns.after_reply import observed_message
 from conversations.turns.customer_fields import refused_fact, store_facts
 from conversations.turns.flags import store_quality
+from jobs.errors import Skip
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
 from jobs.lanes import ClaimedJob
@@ -24,6 +25,7 @@ from jobs.models import State
 from llm.errors import LlmError
 from llm.types import CallRecord
 from tenancy.threads import in_db
+from tools.engine.limits.model_budget import Share, require_budget
 
 
 async def run_observer(job: ClaimedJob) -> None:
@@ -32,6 +34,7 @@ async def run_observer(job: ClaimedJob) -> None:
     if context is None:
         await in_db(_skip, job)
         return
+    await require_budget(job.organization_id, context.project.pk, Share.AGENT, otherwise=Skip)
     records: list[CallRecord] = []
     try:
         observation = await model_client().structured(
@@ -67,7 +70,8 @@ def _write(
     log: ConversationLog, job: ClaimedJob, context: TurnContext, observation: Observation, records: list[CallRecord]
 ) -> None:
     kept = store_facts(
-        context.conversation.persona_id,
+        # As locked by the log: the customer may have been merged since the model was asked.
+        log.conversation.persona_id,
         observation.facts,
         config=context.config,
         turn=context.turn,

@@ -12,12 +12,15 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
+from conversations.calls.relay.after_speech import heard_at
 from conversations.claim_check.claim_guard import guard_for, language_of
 from conversations.claim_check.instruction_filter import InstructionFilter
 from conversations.common.translations import apology_for
 from conversations.context.turn_context import TurnContext, context_before
 from conversations.followups.follow_ups import next_follow_up
+from conversations.handover.requests import hand_over
 from conversations.live.event_log import job_log, open_log
 from conversations.live.model_calls import add_calls, store_calls
 from conversations.live.tokens import TokenWriter
@@ -42,7 +45,7 @@ from tenancy.write_batch import update_row
 from tools.engine.definition import Trigger
 from tools.engine.execution.outcome import Signal
 from tools.engine.function_calling.offer import read_offer
-from tools.engine.model_budget import SPENT, find_spent_budget, is_checked
+from tools.engine.limits.model_budget import Share, is_budget_reason, require_budget
 
 NO_END = "The model kept calling tools instead of answering."
 # The time that a customer waits for a model that is out, before they are told.
@@ -64,8 +67,7 @@ class WrittenReply:
 async def run_reply(job: ClaimedJob) -> None:
     """Write the turn's reply and send it; the customer sees it stream."""
     loop = await in_db(_read, job)
-    if not is_checked(loop.turn_context.project.pk) and (reason := await in_db(_find_spent_budget, loop)):
-        raise GiveUp(reason)
+    await require_budget(job.organization_id, loop.turn_context.project.pk, Share.AGENT)
     records: list[CallRecord] = []
     try:
         written = await _write(loop, records)
@@ -98,11 +100,6 @@ def _read(job: ClaimedJob) -> ToolLoop:
         turn.freshness, turn.working_hours = _freshness(context), context.status.document
         update_row(turn, ("status", "started_at", "directives_used", "freshness", "working_hours"))
         return ToolLoop(job, context, build_request(context, offer), offer, steps)
-
-
-def _find_spent_budget(loop: ToolLoop) -> str:
-    with tenant_tx(loop.job.organization_id):
-        return find_spent_budget(loop.turn_context.project)
 
 
 def _freshness(context: TurnContext) -> Freshness:
@@ -172,8 +169,9 @@ def _commit(loop: ToolLoop, written: WrittenReply, records: list[CallRecord]) ->
             result = (last.effect.result if last.effect else None) or {"turn": str(turn.pk)}
             apply_signal(log, Signal(last.signal), turn_id=turn.pk, result=result)
         transaction.on_commit(partial(failpoint, "turn.committed_pre_wake"))
-        log.conversation.follow_up_at = next_follow_up(log, context.config, after=turn)
-        queue_analysis(log, turn, unsummarized=context.messages)
+        spoken_until = heard_at(log, written.text)
+        log.conversation.follow_up_at = next_follow_up(log, context.config, after=turn, since=spoken_until)
+        queue_analysis(log, turn, unsummarized=context.messages, heard_at=spoken_until)
 
 
 def _keep_partial(loop: ToolLoop, text: str, records: list[CallRecord]) -> None:
@@ -188,14 +186,18 @@ def _keep_partial(loop: ToolLoop, text: str, records: list[CallRecord]) -> None:
 def apologise(job: ClaimedJob, reason: str) -> None:
     """Send the customer a one-sentence apology and flag the conversation, because the reply failed permanently.
 
-    A failed follow-up sends no apology: the customer asked nothing.
+    A failed follow-up sends no apology: the customer asked nothing. Over a budget, a person is asked to take over, and
+    the customer is told so once.
     """
     with open_log(job.subject_id) as log:
         turn = Turn.objects.get(conversation=log.conversation, seq=job.ordinal)
-        if turn.origin != Origin.FOLLOW_UP:
-            is_permanent = reason.startswith(SPENT) or _is_permanent(job)
-            apology = apology_for(log.conversation, is_permanent=is_permanent)
-            turn.reply = log.add_message(MessageRole.AGENT, apology, turn=turn, idn="agent_message")
+        is_budget = is_budget_reason(reason)
+        handover = hand_over(log, turn, reason=reason) if is_budget else None
+        # Somebody who waits for a colleague already has been told so.
+        if turn.origin != Origin.FOLLOW_UP and not (handover and handover.was_waiting):
+            apology = apology_for(log.conversation, is_permanent=is_budget or _is_permanent(job))
+            blocks = handover.blocks if handover else ()
+            turn.reply = log.add_message(MessageRole.AGENT, apology, turn=turn, idn="agent_message", blocks=blocks)
         turn.status, turn.error, turn.finished_at = TurnStatus.FAILED, reason[:300], timezone.now()
         turn.save(update_fields=["reply", "status", "error", "finished_at"])
         log.conversation.flag = no_reply(reason)
@@ -218,9 +220,11 @@ def reopen(conversation_id: UUID, ordinal: int) -> None:
     """Queue a failed reply again for staff; only the newest turn can still be answered. Raises WrongState."""
     with open_log(conversation_id) as log:
         if log.conversation.operator_id is not None:
-            raise WrongState("A colleague has this conversation. Hand it back before you run the reply again.")
+            raise WrongState(
+                gettext("A teammate has taken over this conversation. Hand it back before you run the reply again.")
+            )
         if log.conversation.last_turn != ordinal:
-            raise WrongState("A newer message has been answered; this reply is out of date.")
+            raise WrongState(gettext("A newer message has been answered; this reply is out of date."))
         turn = Turn.objects.get(conversation=log.conversation, seq=ordinal)
         turn.status, turn.reply, turn.error, turn.finished_at = TurnStatus.QUEUED, None, "", None
         turn.save(update_fields=["status", "reply", "error", "finished_at"])

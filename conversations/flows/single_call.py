@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from conversations.live.model_calls import as_job_error
+from jobs.errors import GiveUp
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
@@ -18,6 +19,7 @@ from jobs.models import ModelCall, State
 from llm.errors import LlmError
 from llm.types import CallRecord, ChatRequest
 from tenancy.threads import in_db
+from tools.engine.limits.model_budget import Share, require_budget
 
 Output = TypeVar("Output", bound=BaseModel)
 
@@ -45,11 +47,20 @@ class PendingCalls:
         self.records.clear()
 
 
-async def ask_once(request: ChatRequest, *, output: type[Output], calls: PendingCalls) -> Output:
+async def ask_once(
+    request: ChatRequest,
+    *,
+    output: type[Output],
+    calls: PendingCalls,
+    share: Share = Share.RESERVE,
+    otherwise: type[Exception] = GiveUp,
+) -> Output:
     """Return the model's answer; the caller stores the calls. On failure they are stored here.
 
-    Raises LlmError if another attempt at the job may help, and GiveUp if none can.
+    Raises LlmError if another attempt at the job may help, GiveUp if none can, and `otherwise` if this share of the
+    model budget is spent.
     """
+    await require_budget(calls.job.organization_id, calls.project_id, share, otherwise=otherwise)
     try:
         answer = await model_client().structured(request, output=output, record=calls.records.append)
     except LlmError as error:

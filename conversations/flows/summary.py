@@ -12,12 +12,14 @@ from conversations.flows.single_call import PendingCalls, ask_once, skip
 from conversations.live.event_log import job_log
 from conversations.models import Summary
 from conversations.prompts.summary import ConversationSummary, build_request
+from jobs.errors import Skip
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob
 from jobs.models import State
 from llm.types import ChatRequest
 from tenancy.threads import in_db
+from tools.engine.limits.model_budget import Share
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,9 @@ async def run_summary(job: ClaimedJob) -> None:
         await in_db(skip, job, "The summary covers enough already.")
         return
     calls = PendingCalls(job, prepared.turn_context.project.pk, prepared.turn_context.turn.pk)
-    written = await ask_once(prepared.request, output=ConversationSummary, calls=calls)
+    written = await ask_once(
+        prepared.request, output=ConversationSummary, calls=calls, share=Share.AGENT, otherwise=Skip
+    )
     await in_db(_commit, job, prepared, written, calls)
     failpoint("lane.committed")
 

@@ -18,6 +18,7 @@ from conversations.live.model_calls import add_calls, as_job_error, store_calls
 from conversations.models import Conversation, Directives
 from conversations.models.event import EventType
 from conversations.prompts.thoughts import KeyDirectives, build_request
+from jobs.errors import Skip
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, reading
 from jobs.lanes import ClaimedJob
@@ -27,6 +28,7 @@ from llm.errors import LlmError
 from llm.types import CallRecord
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
+from tools.engine.limits.model_budget import Share, require_budget
 
 NEWEST_DIRECTIVES = PreparedQuery(
     lambda conversation: Directives.objects.filter(conversation_id=conversation).order_by("-version")[:1], kinds=(UUID,)
@@ -47,6 +49,7 @@ async def run_thoughts(job: ClaimedJob) -> None:
 
 async def _think(job: ClaimedJob) -> None:
     context = await _load_context(job)
+    await require_budget(job.organization_id, context.project.pk, Share.AGENT, otherwise=Skip)
     records: list[CallRecord] = []
     try:
         directives = await model_client().structured(

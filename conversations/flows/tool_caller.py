@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from conversations.context.relayed import relayed_words
 from conversations.context.turn_context import TurnContext, context_after
 from conversations.context.turn_context_cache import channel_of, load_after_reply
@@ -39,6 +41,7 @@ from tools.engine.analysis.conflicts import (
 from tools.engine.analysis.exchange import Detections, Groups, detect_commitments, group_tools
 from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, merge_steps, step_data
 from tools.engine.catalogue import CompiledTool
+from tools.engine.limits.model_budget import Share, require_budget
 from tools.engine.promises import open_unsupported_promises
 from tools.engine.skills.detect import Detection, Exchange, TranscriptLine
 from tools.engine.verdicts import Judgement, judge
@@ -91,9 +94,11 @@ class Findings:
 async def run_tool_caller(job: ClaimedJob) -> None:
     """Decide and start everything that needs no ranking, then rank the competing tools.
 
-    Each decision is stored before anything acts on it; an attempt after a crash resumes from there.
+    Each decision is stored before anything acts on it; an attempt after a crash resumes from there. It may use the
+    reserve of the model budget, because a promise that was made has to be detected and kept.
     """
     prepared = await _prepare(job)
+    await require_budget(job.organization_id, prepared.turn_context.project.pk, Share.RESERVE)
     contested = await _decide(job, prepared) if prepared.stored is None else _unranked(prepared.stored)
     if contested:
         failpoint("tool_caller.decided_pre_rerank")
@@ -202,7 +207,7 @@ def reopen_analysis(conversation_id: UUID, ordinal: int) -> None:
     with open_log(conversation_id) as log:
         turn = _turn_of(conversation_id, ordinal)
         if Analysis.objects.filter(turn=turn).exclude(finished_at=None).exists():
-            raise WrongState("This reply was analyzed. What no ranking could decide is a todo.")
+            raise WrongState(gettext("This reply is already analyzed. Undecided actions became todos."))
         unflag_unanalyzed(log, turn)
         log.add_turn_event(turn, lane=LANE, state="queued")
 

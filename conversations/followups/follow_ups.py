@@ -14,13 +14,13 @@ from zoneinfo import ZoneInfo
 from django.db import transaction
 
 from conversations.common.channels import follow_up_delay, traits_of
+from conversations.common.draft_settings import config_of
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import ConversationStatus, FollowUp, FollowUpState, Origin, Turn
 from conversations.turns.services import has_talked_enough, queue_reply
 from jobs.failpoints import failpoint
 from jobs.sweep import sweep_tenants
-from projects.models import Project
 from projects.models.agent_config import AgentConfig
 from tools.models import Effect
 
@@ -34,8 +34,13 @@ where follow_up_at <= clock_timestamp() order by follow_up_at limit 100
 """
 
 
-def next_follow_up(log: ConversationLog, config: AgentConfig, *, after: Turn) -> datetime | None:
-    """When the agent writes again if the customer stays silent. None if it will not, or a newer turn is queued."""
+def next_follow_up(
+    log: ConversationLog, config: AgentConfig, *, after: Turn, since: datetime | None = None
+) -> datetime | None:
+    """When the agent writes again if the customer stays silent. None if it will not, or a newer turn is queued.
+
+    The silence begins when a reply that is spoken has been heard (`since`).
+    """
     conversation = log.conversation
     delay = follow_up_delay(config, conversation.channel)
     is_wanted = (
@@ -46,7 +51,7 @@ def next_follow_up(log: ConversationLog, config: AgentConfig, *, after: Turn) ->
     )
     if delay is None or not is_wanted:
         return None
-    return after_quiet_hours(config, conversation.channel, at=log.now + delay)
+    return after_quiet_hours(config, conversation.channel, at=(since or log.now) + delay)
 
 
 def fire_follow_ups() -> None:
@@ -62,7 +67,7 @@ def _fire(conversation_id: UUID) -> None:
         if due_at is None or due_at > log.now:
             return
         conversation.follow_up_at = None
-        config = Project.objects.select_related("agent_version").get(pk=conversation.project_id).agent_version.config
+        config = config_of(conversation)
         if log.now - due_at > MAX_LATE:
             _record(log, FollowUpState.MISSED, due_at=due_at, turn=None)
         elif (loud_at := after_quiet_hours(config, conversation.channel, at=log.now)) > log.now:

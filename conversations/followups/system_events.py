@@ -6,15 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from conversations.common.place import place_in
 from conversations.followups.waits import ACTIVATE, activate_waiting, end_activated_waits
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, Turn
 from conversations.models.event import URGENT, EventType
+from conversations.turns.admission import admit_turn
 from conversations.turns.services import post_message
 from jobs.enqueue import enqueue
 from projects.api.serializers import is_empty
 from projects.common.api_error import ApiError, Unprocessable
+from projects.common.numbers import grouped
 from tools.engine.events.posted import plan_posted_event
 from tools.engine.events.subscribers import named_events
 from tools.engine.ledger import job_for
@@ -50,7 +54,9 @@ class UnknownEvent(ApiError):
 def post_event(conversation: Conversation, idn: str, payload: Mapping[str, Any]) -> StartedByEvent:
     """Append a system event and start what it names. Raises ApiError, UnknownEvent if that is nothing."""
     if idn == USER_MESSAGE:
-        return StartedByEvent(turn=post_message(conversation.pk, _message(payload)).turn)
+        text = _message(payload)
+        admit_turn(conversation.project)
+        return StartedByEvent(turn=post_message(conversation.pk, text).turn)
     with open_log(conversation.pk) as log:
         if idn == URGENT:
             return StartedByEvent(turn=end_activated_waits(log, payload))
@@ -65,7 +71,10 @@ def _message(payload: Mapping[str, Any]) -> str:
     text = payload.get("text")
     if not isinstance(text, str) or is_empty(text) or len(text) > LONGEST_MESSAGE:
         raise Unprocessable(
-            "invalid", f"text must be text of at most {LONGEST_MESSAGE:,} characters.", field="payload.text"
+            "invalid",
+            gettext("text must be text of at most %(longest_message)s characters.")
+            % {"longest_message": grouped(LONGEST_MESSAGE)},
+            field="payload.text",
         )
     return text
 

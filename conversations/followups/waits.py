@@ -12,6 +12,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from conversations.common.instructions import TAKES_LONGER
 from conversations.common.presenters import wait_payload
 from conversations.common.queries import open_waits_of
@@ -23,6 +25,7 @@ from jobs.enqueue import JobRequest, enqueue, supersede
 from jobs.failpoints import failpoint
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import Unprocessable
+from projects.common.numbers import grouped
 from tenancy.prepared_queries import PreparedQuery
 from tools.engine.validation.options import MAX_MESSAGE_LENGTH
 
@@ -152,7 +155,10 @@ def _seconds(value: Any) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not 0 < value <= MAX_SECONDS:
         raise Unprocessable(
-            "invalid", f"seconds must be a number above 0 and up to {MAX_SECONDS:.0f}.", field="payload.seconds"
+            "invalid",
+            gettext("seconds must be a number above 0 and up to %(max_seconds)s.")
+            % {"max_seconds": f"{MAX_SECONDS:.0f}"},
+            field="payload.seconds",
         )
     return float(value)
 
@@ -161,7 +167,8 @@ def _text(text: Any) -> str:
     if not isinstance(text, str) or len(text) > MAX_MESSAGE_LENGTH:
         raise Unprocessable(
             "invalid",
-            f"text must be a string of at most {MAX_MESSAGE_LENGTH:,} characters.",
+            gettext("text must be a string of at most %(max_message_length)s characters.")
+            % {"max_message_length": grouped(MAX_MESSAGE_LENGTH)},
             field="payload.text",
         )
     return text.strip()

@@ -5,13 +5,17 @@ from __future__ import annotations
 from enum import Enum
 from uuid import UUID
 
+from conversations.common.customer_names import customer_names
 from conversations.live.event_log import ConversationLog, open_log
 from jobs.errors import WrongState
+from notices.models import NoticeKind
+from notices.services import notify, settle
 from projects.models import Member, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
 
 ASSIGNED = "conversation_assigned"
+UNNAMED = "An unnamed customer"
 
 
 class Anybody(Enum):
@@ -43,8 +47,9 @@ def assign(
 
 
 def set_assignee(log: ConversationLog, assignee: User | None, *, by: User | None) -> None:
-    """Write the assignee and the event, inside an open log. Without `by`, a member has left."""
+    """Write the assignee and the event, inside an open log, and notify the assignee. Without `by`, a member has left."""
     log.conversation.assignee = assignee
+    _notify(log, assignee if assignee != by else None)
     log.add_event(
         ASSIGNED,
         payload={
@@ -54,6 +59,22 @@ def set_assignee(log: ConversationLog, assignee: User | None, *, by: User | None
             "name": by.name if by else "",
         },
     )
+
+
+def _notify(log: ConversationLog, assignee: User | None) -> None:
+    """Notify a new assignee in place of the previous one."""
+    conversation = log.conversation
+    settle(NoticeKind.ASSIGNED, conversation.pk)
+    if assignee is not None:
+        who = customer_names([conversation.persona_id]).get(conversation.persona_id, UNNAMED)
+        notify(
+            conversation.project_id,
+            kind=NoticeKind.ASSIGNED,
+            subject=conversation.pk,
+            object_id=conversation.pk,
+            text=who,
+            to=[assignee.pk],
+        )
 
 
 def possible_assignees() -> list[User]:

@@ -6,13 +6,16 @@ transaction, and from then on the log refuses messages of the agent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from conversations.common.channels import traits_of
 from conversations.handover.assignment import set_assignee
+from conversations.handover.attachments import mark_sent, take_unsent
 from conversations.handover.notices import Notice, add_notice
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Turn, TurnStatus
@@ -63,14 +66,26 @@ def take_over(conversation_id: UUID, *, by: User) -> Conversation:
     return conversation
 
 
-def answer(conversation_id: UUID, content: str, *, by: User) -> Message:
-    """Add the operator's message. Raises WrongState, Conversation.DoesNotExist."""
+def answer(conversation_id: UUID, content: str, *, by: User, attachments: Sequence[UUID] = ()) -> Message:
+    """Add the operator's message, with uploaded files. Raises WrongState, Unprocessable for a file that doesn't wait to
+    be sent, Conversation.DoesNotExist.
+    """
     with open_log(conversation_id) as log:
         if log.conversation.operator_id is None:
             raise WrongState(NOT_YOURS)
         check_own(log.conversation, by)
         log.conversation.returned_at = None
-        return log.add_message(MessageRole.OPERATOR, content, turn=None, idn="operator_message", author=shown_name(by))
+        message = log.add_message(
+            MessageRole.OPERATOR,
+            content,
+            turn=None,
+            idn="operator_message",
+            attachments=take_unsent(log.conversation, attachments) if attachments else (),
+            author=shown_name(by),
+        )
+    if attachments:
+        mark_sent(attachments, message_id=message.pk)
+    return message
 
 
 def hand_back(conversation_id: UUID, *, by: User, is_forced: bool = False) -> Turn | None:
@@ -112,7 +127,7 @@ def resolve_request(conversation_id: UUID, *, by: User) -> None:
     """Resolve the customer's request for a person. Raises WrongState, Conversation.DoesNotExist."""
     with open_log(conversation_id) as log:
         if not escalations.resolve_request(conversation_id):
-            raise WrongState("This request is already resolved.")
+            raise WrongState(gettext("This request is already resolved."))
         log.add_event("escalation_resolved", payload={"operator": by.pk, "name": by.name})
 
 
@@ -120,7 +135,7 @@ def reopen_request(conversation_id: UUID, escalation_id: UUID, *, by: User) -> N
     """Undo the resolution of a request for a person. Raises WrongState, Conversation.DoesNotExist."""
     with open_log(conversation_id) as log:
         if not escalations.reopen_request(conversation_id, escalation_id):
-            raise WrongState("This request is open again, or the customer has asked anew.")
+            raise WrongState(gettext("This request was reopened, or the customer asked again."))
         log.add_event("escalation_reopened", payload={"operator": by.pk, "name": by.name})
 
 
@@ -202,7 +217,7 @@ def _lock_membership(user: User) -> None:
     """Lock the membership, so that removing a member either precedes the takeover or also releases it."""
     member = Member.objects.select_for_update(no_key=True).filter(user=user).first()
     if member is None or Scope.OPERATE not in VERBS[member.role]:
-        raise WrongState("You need permission to operate before you can take over a conversation.")
+        raise WrongState(gettext("Your role can’t take over conversations. Ask an admin for the operator role."))
 
 
 def _check_free(conversation: Conversation) -> None:

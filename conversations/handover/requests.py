@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from conversations.common.contacts import read_contact
+from conversations.common.draft_settings import config_of
 from conversations.handover.notices import Notice, add_notice
 from conversations.live.event_log import ConversationLog, open_log
-from conversations.models import Conversation, Persona, PersonaField
+from conversations.models import Conversation, Persona, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.turns.consents import bind_refusals
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
 from projects.common.phones import InvalidPhone, read_phone
-from projects.models import AgentVersion, Project
 from projects.models.agent_config import AgentConfig
+from tools.engine.builtin_tool import SHOWING_BLOCKS
 from tools.models import Escalation, EscalationState
-from tools.services.support.escalations import make_request
+from tools.services.support.escalations import make_request, offer_person, person_button
 from tools.services.support.notices import notify_operators
 
 MAX_LENGTHS: Mapping[str, int] = {"name": 80, "email": 254, "phone": 40, "note": 1_000}
@@ -48,6 +50,38 @@ def request_person(conversation: Conversation, escalation_id: UUID, lead: Mappin
         _keep_lead(log.conversation.persona, details)
         escalation.refresh_from_db()
         return escalation
+
+
+@dataclass(frozen=True)
+class Handover:
+    """A request that a person take over in the agent's place. `blocks` let the customer leave contact details."""
+
+    was_waiting: bool
+    blocks: Sequence[dict[str, Any]] = ()
+
+
+def hand_over(log: ConversationLog, turn: Turn, *, reason: str) -> Handover | None:
+    """Ask a person to take over, because the agent can't go on. Staff is notified once. None in a test conversation."""
+    conversation = log.conversation
+    if conversation.is_test:
+        return None
+    escalation = offer_person(
+        project_id=conversation.project_id,
+        conversation_id=conversation.pk,
+        turn_id=turn.pk,
+        effect_id=None,
+        reason=reason,
+    )
+    if not make_request(escalation, {}):
+        return Handover(was_waiting=True)
+    log.add_event("escalation_waiting", payload={"escalation": str(escalation.pk)})
+    notify_operators(escalation)
+    known = read_contact(conversation.persona_id)
+    is_reachable = known is not None and (known.email or known.phone)
+    shows = conversation.channel in SHOWING_BLOCKS and not is_reachable
+    # The reason is for staff.
+    button = {**person_button(escalation), "reason": ""}
+    return Handover(was_waiting=False, blocks=[button] if shows else ())
 
 
 def parse_lead(lead: Mapping[str, Any], *, config: AgentConfig) -> dict[str, str]:
@@ -111,8 +145,7 @@ def _keep_lead(persona: Persona, details: Mapping[str, str]) -> None:
 
 
 def _config_of(log: ConversationLog) -> AgentConfig:
-    project = Project.objects.select_related("agent_version").get(pk=log.conversation.project_id)
-    return cast(AgentVersion, project.agent_version).config
+    return config_of(log.conversation)
 
 
 def _invalid(message: str, field: str) -> ApiError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from conversations.handover.operators import check_own, release
 from conversations.live.event_log import INBOX_REOPENED, SNOOZE_ENDED, ConversationLog, open_log
 from conversations.models import Conversation, Message, MessageRole
@@ -67,7 +69,9 @@ def snooze(conversation_id: UUID, until: datetime, *, by: User, seen: int | None
     with open_log(conversation_id) as log:
         conversation = log.conversation
         if not log.now < until <= log.now + LONGEST_SNOOZE:
-            raise ApiError("invalid_until", "until must be a time within the next year.", field="until", status=422)
+            raise ApiError(
+                "invalid_until", gettext("until must be a time within the next year."), field="until", status=422
+            )
         if conversation.snoozed_until == until:
             return False
         _check_seen(conversation, seen)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext
 
 from conversations.live.event_log import open_log
 from conversations.models import ConversationTag, Tag, TagColor
@@ -19,7 +20,11 @@ TAGGED = "tags_changed"
 def make_tag(project: Project, name: str, *, color: str = TagColor.GRAY) -> Tag:
     """Add a tag to the project's list. Raises Conflict for a name in use, ApiError at the limit."""
     if Tag.objects.filter(project=project).count() >= MAX_TAGS:
-        raise ApiError("too_many_tags", f"A project has at most {MAX_TAGS} tags. Delete one first.", status=409)
+        raise ApiError(
+            "too_many_tags",
+            gettext("A project has at most %(max_tags)s tags. Delete one first.") % {"max_tags": MAX_TAGS},
+            status=409,
+        )
     return _save(Tag(project=project, name=name, color=color))
 
 
@@ -67,7 +72,12 @@ def find_tags(project: Project, names: Collection[str], *, field: str) -> list[T
     known = {tag.name.casefold(): tag for tag in Tag.objects.filter(project=project)}
     for name in names:
         if name.casefold() not in known:
-            raise ApiError("unknown_tag", f"{field}: the project has no tag '{name[:40]}'.", field=field, status=422)
+            raise ApiError(
+                "unknown_tag",
+                gettext("%(field)s: the project has no tag '%(value)s'.") % {"field": field, "value": name[:40]},
+                field=field,
+                status=422,
+            )
     return [known[name.casefold()] for name in names]
 
 
@@ -76,5 +86,7 @@ def _save(tag: Tag) -> Tag:
         with transaction.atomic():
             tag.save()
     except IntegrityError as error:
-        raise Conflict(f"The project has a tag '{tag.name}' already.", code="tag_exists", field="name") from error
+        raise Conflict(
+            gettext("A tag named “%(name)s” already exists.") % {"name": tag.name}, code="tag_exists", field="name"
+        ) from error
     return tag

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 from uuid import UUID
 
@@ -18,8 +18,10 @@ from django.db import connection
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
 
+from conversations.inbox.notes import mentioned_in
 from conversations.models import IS_TEST, Conversation, Message, MessageRole
 from projects.models import Project, User
+from tenancy.scope import template_tenant
 from todos.attention import failed_todos, waiting_todos
 from tools.engine.attention import recently_broken_promises, unknown_effects
 from tools.services.support.escalations import waiting_requests
@@ -84,25 +86,50 @@ class Waiting:
             reasons[conversation_id].append(ORDER[place])
         return reasons
 
+    @property
+    def main_reasons(self) -> Mapping[Reason, list[UUID]]:
+        """The conversations that wait, by their most urgent reason and in the inbox's order."""
+        reasons, found = self.reasons_of(self.ids), defaultdict(list)
+        for id in self.ids:
+            if own := reasons.get(id):
+                found[own[0]].append(id)
+        return found
+
     @cached_property
     def _sources(self) -> tuple[str, list[Any]]:
         """One statement for the rows of all reasons, and its values."""
-        parts, values = list[str](), list[Any]()
-        for reason, rows in _sources(self.project):
+        sql, values = _compiled()
+        own = {_ORGANIZATION: self.project.organization_id, _PROJECT: self.project.pk}
+        return sql, [own.get(one, one) if isinstance(one, UUID) else one for one in values]
+
+
+ORDER = tuple(Reason)
+# They stand for the keys of a project and of its organization in the compiled statement.
+_ORGANIZATION, _PROJECT = UUID(int=0xFFFF_2000), UUID(int=0xFFFF_2001)
+
+
+@cache
+def _compiled() -> tuple[str, Sequence[Any]]:
+    """The statement for the rows of all reasons, compiled once: that costs several times what running it does."""
+    parts, values = list[str](), list[Any]()
+    with template_tenant(_ORGANIZATION):
+        for reason, rows in _sources(Project(pk=_PROJECT, organization_id=_ORGANIZATION)):
             column = "pk" if rows.model is Conversation else "conversation_id"
             sql, own = rows.order_by().values_list(column, _SINCE[reason]).query.sql_with_params()
             asked_at = "since" if reason is Reason.ASKED else "null::timestamptz"
             parts.append(_PART.format(reason=ORDER.index(reason), sql=sql, asked_at=asked_at))
             values += own
-        return " union all ".join(parts), values
-
-
-ORDER = tuple(Reason)
+    return " union all ".join(parts), values
 
 
 def is_mine(user: User) -> Q:
-    """Conversations that the member looks after or has taken over, neither closed nor snoozed."""
-    return (Q(assignee=user) | Q(operator=user)) & IS_AT_HAND
+    """Conversations that the member looks after or has taken over, neither closed nor snoozed, and those with notes
+    that mention the member and are unread. Runs a query.
+    """
+    own = (Q(assignee=user) | Q(operator=user)) & IS_AT_HAND
+    # By key: a subquery would keep the indexes of assignee and operator from being used.
+    mentioned = mentioned_in(user)
+    return own | Q(pk__in=mentioned) if mentioned else own
 
 
 IS_SNOOZED = Q(snoozed_until__gt=Now())

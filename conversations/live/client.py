@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 from uuid import UUID
 
@@ -75,6 +75,16 @@ def publish_events(conversation_id: UUID, events: Sequence[Event]) -> None:
     """Publish stored events with their numbers, so that a stream can detect gaps."""
     if events:
         _publish(conversation_id, [event_entry(event) for event in events])
+
+
+def publish_deletion(rooms: Iterable[UUID]) -> None:
+    """End the open streams of deleted conversations and customers, and forget the text of replies in progress."""
+    for room in rooms:
+        _publish(room, [{"type": "gone"}])
+        try:
+            publish("DEL", partial_of(room))
+        except (redis.RedisError, OSError) as error:
+            log.warning("A partial reply stays in Redis until it expires (%s).", type(error).__name__)
 
 
 def publish_beginning(persona_id: UUID) -> None:

@@ -12,13 +12,18 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Now
 
+from conversations.common.payloads import StoredAttachment
 from conversations.common.presenters import message_payload
 from conversations.live import client
+from conversations.live.archive import restore_transcript
+from conversations.live.inbox_hints import hint_changed
+from conversations.live.turn_telemetry import EndedTurn, count_ended_turns, ended_turn
 from conversations.models import Conversation, Event, Message, MessageRole, Origin, Turn
 from conversations.models.event import EventType
 from jobs.fence import prove
 from jobs.lanes import ClaimedJob
 from jobs.models import State
+from projects.common.hooks import Signal
 from tenancy.ids import uuid7
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
@@ -27,6 +32,11 @@ from tenancy.write_batch import WriteBatch
 STARTED = "conversation_started"
 # What ends a snooze or a closing: staff, the time that was set, or a message of the customer.
 SNOOZE_ENDED, INBOX_REOPENED = "snooze_ended", "inbox_reopened"
+OVER = "conversation_over"
+
+
+# Sent with every new message, in the transaction that stores it.
+message_added: Signal[[ConversationLog, Message]] = Signal()
 
 
 class OperatorSpeaks(RuntimeError):
@@ -86,8 +96,10 @@ class ConversationLog:
         self.writes = WriteBatch()
         self.new_turn: Turn | None = None
         self._events: list[Event] = []
+        self._ended_turns: list[EndedTurn] = []
         self._before = self._activity()
         self._unchanged = self._columns()
+        self._was_over = conversation.is_over
 
     def add_event(self, idn: str, *, payload: Mapping[str, Any], type: EventType = EventType.SYSTEM) -> Event:
         """Append one event; it is stored when the log closes. The first event is preceded by `conversation_started`."""
@@ -109,6 +121,7 @@ class ConversationLog:
         idn: str,
         id: UUID | None = None,
         blocks: Sequence[dict[str, Any]] = (),
+        attachments: Sequence[StoredAttachment] = (),
         author: str = "",
     ) -> Message:
         """Append one message and its event. Raises OperatorSpeaks."""
@@ -128,9 +141,11 @@ class ConversationLog:
             author=author,
             content=content,
             blocks=list(blocks),
+            attachments=list(attachments),
         )
         self.writes.insert([message])
         self.add_event(idn, payload=message_payload(message), type=EventType.MESSAGE)
+        message_added.send(self, message)
         return message
 
     def add_turn(self, origin: Origin = Origin.MESSAGE, *, message_id: UUID | None = None) -> Turn:
@@ -153,6 +168,8 @@ class ConversationLog:
             "superseded_by": str(turn.superseded_by_id) if turn.superseded_by_id else None,
             **details,
         }
+        if not details and (ended := ended_turn(turn)) is not None:
+            self._ended_turns.append(ended)
         return self.add_event("turn_changed", payload=payload, type=EventType.TURN)
 
     def _return_to_inbox(self) -> None:
@@ -167,13 +184,18 @@ class ConversationLog:
 
     def close(self) -> None:
         """Write everything, and notify the live stream when the transaction commits."""
+        if self.conversation.is_over != self._was_over:
+            self.add_event(OVER, payload={"over": self.conversation.is_over}, type=EventType.OVER)
         if not self._events and self.writes.is_empty and self._columns() == self._unchanged:
             return
         self.writes.insert(self._events)
         has_activity = self._activity() != self._before
         self.writes.update(self.conversation, LOCKED_COLUMNS if has_activity else WITHOUT_TIMESTAMP)
         self.writes.send()
-        transaction.on_commit(partial(client.publish_events, self.conversation.pk, list(self._events)))
+        events = list(self._events)
+        transaction.on_commit(partial(client.publish_events, self.conversation.pk, events))
+        transaction.on_commit(partial(count_ended_turns, self._ended_turns))
+        transaction.on_commit(partial(hint_changed, self.conversation.project_id, {event.type for event in events}))
 
     def _activity(self) -> list[Any]:
         return [getattr(self.conversation, name) for name in ACTIVITY_COLUMNS]
@@ -203,6 +225,8 @@ def open_log(conversation_id: UUID, *, project_id: UUID | None = None) -> Iterat
     rows = LOCKED(conversation_id)
     if not rows or project_id not in (None, rows[0].project_id):
         raise Conversation.DoesNotExist
+    if rows[0].archived_at is not None:
+        restore_transcript(rows[0])
     log = ConversationLog(rows[0], now=vars(rows[0])["now"])
     yield log
     log.close()

@@ -20,6 +20,7 @@ from redis import RedisError
 from conversations.live.client import channel_of, new_client, partial_of
 from conversations.live.subscriptions import Subscriptions
 from conversations.models import Channel, Conversation, Turn, TurnStatus
+from telemetry.metrics import STREAMS_OPEN
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
@@ -62,6 +63,8 @@ POLL_SECONDS = 3
 REFRESH: Entry = {"type": "refresh"}
 # Entry without an event: the stream should send a keep-alive.
 PING: Entry = {"type": "ping"}
+# Entry without an event: the conversation was deleted, and its streams end. Redis delivers it, or the database poll.
+GONE: Entry = {"type": "gone"}
 
 
 @dataclass(frozen=True)
@@ -127,10 +130,14 @@ class Hub:
     async def subscribe(self, conversation_id: UUID) -> AsyncIterator[Listener]:
         """Subscribe before the caller's access is checked. The caller must check it, then call `poll_for`."""
         name, listener = channel_of(conversation_id), Listener()
-        with self.attach(name, listener):
+        with self.attach(name, listener), STREAMS_OPEN.tracked():
             # While Redis is down the stream relies on polling; the subscription is confirmed later.
-            listener.is_confirmed = await self._subscriptions.is_confirmed(name, within=SUBSCRIBE_SECONDS)
+            listener.is_confirmed = await self.is_confirmed(name)
             yield listener
+
+    async def is_confirmed(self, name: str) -> bool:
+        """Return True once Redis has confirmed the subscription to an attached channel; False if it takes too long."""
+        return await self._subscriptions.is_confirmed(name, within=SUBSCRIBE_SECONDS)
 
     @contextlib.contextmanager
     def attach(self, name: str, listener: Listener) -> Iterator[None]:
@@ -175,7 +182,9 @@ class Hub:
             for organization_id, rooms in self._by_tenant().items():
                 try:
                     if ids := [room.conversation_id for room in rooms if not room.is_awaited]:
-                        self._wake(await in_db(load_stream_positions, organization_id, ids))
+                        found = await in_db(load_stream_positions, organization_id, ids)
+                        self._wake(found)
+                        self._end(set(ids) - found.keys())
                     if ids := [room.conversation_id for room in rooms if room.is_awaited]:
                         self._wake(await in_db(beginnings, organization_id, ids))
                 except (DatabaseError, OSError) as error:
@@ -195,6 +204,12 @@ class Hub:
             for listener in self._listeners.get(channel_of(conversation_id), ()):
                 if listener.is_behind(position):
                     listener.put([REFRESH])
+
+    def _end(self, deleted: Collection[UUID]) -> None:
+        """End the streams of deleted conversations."""
+        for conversation_id in deleted:
+            for listener in self._listeners.get(channel_of(conversation_id), ()):
+                listener.put([GONE])
 
     def _deliver(self, name: str, data: bytes) -> None:
         entries = from_json(data)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
-from conversations.models import Turn
+from conversations.models import Conversation, Turn
 from jobs.errors import GiveUp
 from jobs.lanes import ClaimedJob
-from jobs.model_client import call_rows
-from jobs.models import Job
+from jobs.model_client import call_rows, without_content
+from jobs.models import Job, ModelCall
 from llm.errors import LlmError
 from llm.types import CallRecord
 from tenancy.scope import tenant_tx
@@ -22,6 +23,26 @@ def store_calls(job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> N
             writes = WriteBatch()
             add_calls(writes, job, turn, records)
             writes.send()
+
+
+def store_calls_about(
+    organization_id: UUID, project_id: UUID, records: Sequence[CallRecord], *, conversation_id: UUID | None
+) -> None:
+    """Store calls without a turn, in a transaction of their own: those that staff made, and those of live calls.
+
+    If their conversation was deleted meanwhile, only tokens and cost are stored.
+    """
+    with tenant_tx(organization_id):
+        rows = call_rows(records, project_id=project_id, job_id=None, subject_id=conversation_id, turn_id=None)
+        if conversation_id is not None and not _is_there(conversation_id):
+            rows = [without_content(row) for row in rows]
+        ModelCall.objects.bulk_create(rows)
+
+
+def _is_there(conversation_id: UUID) -> bool:
+    """True if the conversation exists. It can't be deleted before the commit."""
+    rows = Conversation.objects.select_for_update(no_key=True, of=("self",)).filter(pk=conversation_id)
+    return rows.values_list("pk").first() is not None
 
 
 def add_calls(writes: WriteBatch, job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:

@@ -35,11 +35,14 @@ class Outcome:
 async def wait_for_outcome(
     organization_id: UUID, conversation_id: UUID, turn_id: UUID, *, seconds: float
 ) -> Outcome | None:
-    """The outcome of the turn, or of the one that superseded it. None on timeout."""
+    """The outcome of the turn, or of the one that superseded it. None on timeout, and if the turn is deleted meanwhile."""
     ends_at = time.monotonic() + seconds
     async with hub().listen(Room(organization_id, conversation_id)) as listener:
         while True:
-            outcome = await in_db(outcome_of, organization_id, turn_id)
+            try:
+                outcome = await in_db(outcome_of, organization_id, turn_id)
+            except Turn.DoesNotExist:
+                return None
             left = ends_at - time.monotonic()
             if outcome is not None or left <= 0:
                 return outcome
@@ -51,12 +54,12 @@ async def _next_end(listener: Listener, left: float) -> None:
     ends_at = time.monotonic() + min(left, POLL_SECONDS)
     while (rest := ends_at - time.monotonic()) > 0:
         entries = await listener.next_within(rest)
-        if any(entry["type"] == "done" for entry in entries or ()):
+        if any(entry["type"] in ("done", "gone") for entry in entries or ()):
             return
 
 
 def outcome_of(organization_id: UUID, turn_id: UUID) -> Outcome | None:
-    """The turn's outcome, or None if it hasn't finished. Follows `superseded_by`."""
+    """The turn's outcome, or None if it hasn't finished. Follows `superseded_by`. Raises Turn.DoesNotExist."""
     with tenant_tx(organization_id):
         turn = Turn.objects.select_related("reply").get(pk=turn_id)
         while turn.superseded_by_id is not None:

@@ -14,10 +14,11 @@ from uuid import UUID
 
 from pydantic_core import to_json
 
-from conversations.common.presenters import message_payload, read_conversation
+from conversations.common.presenters import messages_with_receipts, read_conversation
+from conversations.live.archive import read_messages
 from conversations.live.client import event_entry
-from conversations.live.hub import PING, REFRESH, Entry, Listener, Room, hub
-from conversations.models import Conversation, Event, Message, Turn, TurnCall, TurnStatus
+from conversations.live.hub import GONE, PING, REFRESH, Entry, Listener, Room, hub
+from conversations.models import Conversation, Event, Turn, TurnCall, TurnStatus
 from conversations.models.event import EventType
 from jobs.failpoints import failpoint
 from tenancy.prepared_queries import PreparedQuery, PreparedValues
@@ -84,8 +85,8 @@ class EventStream:
         self._sent: tuple[str, int, int] | None = None  # turn, attempt, characters
 
     async def frames(self) -> Frames:
-        """Frames until the client disconnects. Frames published together are yielded together, because each send has a
-        fixed cost.
+        """Frames until the client disconnects or the conversation is deleted. Frames published together are yielded
+        together, because each send has a fixed cost.
         """
         async with (
             hub().subscribe(self._cursor.conversation_id) as listener,
@@ -117,6 +118,8 @@ class EventStream:
         try:
             while True:
                 entries = await self._listener.next()
+                if GONE in entries:
+                    return
                 if entries[0] is PING:
                     yield [PINGED]
                     continue
@@ -140,10 +143,25 @@ class EventStream:
         if piece := await self._partial():
             yield piece
 
+    async def _refresh(self) -> AsyncIterator[Frame]:
+        """Pass on what was missed. Without anything, the stream goes on behind events that were deleted because they are old;
+        otherwise it would seem behind for ever.
+        """
+        before = self._after
+        async for missed in self._catch_up():
+            yield missed
+        if self._after != before:
+            return
+        last = await in_db(_last_event, self._cursor)
+        # Read again: one may have been stored in between.
+        async for missed in self._catch_up():
+            yield missed
+        self._listener.after = max(self._after, last)
+
     async def _pass_on(self, entries: list[Entry]) -> AsyncIterator[Frame]:
         for entry in entries:
             if entry is REFRESH:
-                async for missed in self._catch_up():
+                async for missed in self._refresh():
                     yield missed
             elif entry["type"] == "token":
                 if piece := await self._token(entry["payload"]):
@@ -194,6 +212,12 @@ def _events_after(cursor: StreamCursor, after: int) -> list[Entry]:
         return [event_entry(event) for event in EVENTS(cursor.conversation_id, after)]
 
 
+def _last_event(cursor: StreamCursor) -> int:
+    with tenant_tx(cursor.organization_id):
+        rows = Conversation.objects.filter(pk=cursor.conversation_id)
+        return rows.values_list("last_event", flat=True).first() or 0
+
+
 def _is_replying(cursor: StreamCursor, turn_id: str) -> bool:
     with tenant_tx(cursor.organization_id):
         return bool(REPLYING(UUID(turn_id)))
@@ -203,12 +227,12 @@ def _snapshot(cursor: StreamCursor) -> dict[str, Any]:
     """The whole conversation, for a client with an unknown position."""
     with tenant_tx(cursor.organization_id):
         conversation = Conversation.objects.get(pk=cursor.conversation_id)
-        messages = Message.objects.filter(conversation=conversation).order_by("seq")
         return {
             "conversation": read_conversation(conversation.project_id, conversation.pk),
-            "messages": [message_payload(message) for message in messages],
+            "messages": list(map(messages_with_receipts(conversation), read_messages(conversation))),
             "last_seq": conversation.last_event,
             "writing": writing_in(conversation),
+            "over": conversation.is_over,
         }
 
 

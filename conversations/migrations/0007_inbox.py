@@ -11,14 +11,24 @@ from tenancy.tenant_models import TenantForeignKey
 
 CASCADE = django.db.models.deletion.CASCADE
 COLORS = [("mute", "Gray"), ("act", "Blue"), ("ok", "Green"), ("warn", "Amber"), ("bad", "Red")]
-# Index by column, with the fields after the project.
-INDEXES = {
-    "assignee": ("conversation_assigned", "assignee", "-updated_at"),
-    "operator": ("conversation_operated", "operator", "-updated_at"),
-    "snoozed_until": ("conversation_snoozed", "snoozed_until"),
-    "returned_at": ("conversation_returned", "returned_at"),
-    "closed_at": ("conversation_closed", "-closed_at"),
-}
+
+
+# Its rows are checked by a later migration, which holds up no writes.
+ASSIGNEE_KEY = """
+alter table conversations_conversation add constraint conversations_conver_assignee_id_e845f644_fk_projects_
+foreign key (assignee_id) references projects_user (id) deferrable initially deferred not valid
+"""
+
+
+def assignee(**options: bool) -> models.Field:
+    return models.ForeignKey(
+        db_index=False,
+        null=True,
+        on_delete=django.db.models.deletion.SET_NULL,
+        related_name="+",
+        to=settings.AUTH_USER_MODEL,
+        **options,
+    )
 
 
 def own(**fields: object) -> TenantForeignKey:
@@ -34,31 +44,16 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        migrations.AddField(
-            "conversation",
-            "assignee",
-            models.ForeignKey(
-                db_index=False,
-                null=True,
-                on_delete=django.db.models.deletion.SET_NULL,
-                related_name="+",
-                to=settings.AUTH_USER_MODEL,
-            ),
+        migrations.SeparateDatabaseAndState(
+            database_operations=[
+                migrations.AddField("conversation", "assignee", assignee(db_constraint=False)),
+                migrations.RunSQL(ASSIGNEE_KEY, reverse_sql=migrations.RunSQL.noop),
+            ],
+            state_operations=[migrations.AddField("conversation", "assignee", assignee())],
         ),
         *(
             migrations.AddField("conversation", name, models.DateTimeField(null=True))
             for name in ("snoozed_until", "returned_at", "closed_at")
-        ),
-        *(
-            migrations.AddIndex(
-                "conversation",
-                models.Index(
-                    condition=models.Q((f"{column}__isnull", False)),
-                    fields=["organization", "project", *fields],
-                    name=name,
-                ),
-            )
-            for column, (name, *fields) in INDEXES.items()
         ),
         migrations.CreateModel(
             name="Tag",

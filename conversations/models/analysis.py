@@ -26,4 +26,4 @@ class Analysis(DenseTenantModel):
         verbose_name_plural = "analyses"
 
     def __str__(self) -> str:
-        return f"analysis of {self.turn_id}"
+        return f"analysis, {self.created_at:%Y-%m-%d %H:%M}"

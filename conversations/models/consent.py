@@ -5,25 +5,26 @@ from __future__ import annotations
 from django.db import models
 
 from conversations.models.persona import Persona
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class ConsentKind(models.TextChoices):
     """Kinds of consent."""
 
-    SMS = "sms", "Texts"
-    EMAIL = "email", "E-mails"
-    CALL = "call", "Calls"
-    RECORDING = "recording", "Recordings"
+    SMS = "sms", lazy("Texts")
+    EMAIL = "email", lazy("E-mails")
+    CALL = "call", lazy("Calls")
+    RECORDING = "recording", lazy("Recordings")
 
 
 class ConsentSource(models.TextChoices):
     """The origin of a change."""
 
-    CUSTOMER = "customer", "the customer's words"
-    STAFF = "staff", "staff"
-    API = "api", "the API"
-    CHANNEL = "channel", "the channel"
+    CUSTOMER = "customer", lazy("the customer's words")
+    STAFF = "staff", lazy("staff")
+    API = "api", lazy("the API")
+    CHANNEL = "channel", lazy("the channel")
 
 
 class ConsentChange(TenantModel):

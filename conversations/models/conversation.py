@@ -9,26 +9,27 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 
 class Channel(models.TextChoices):
     """The channel a customer uses."""
 
-    CHAT = "chat", "Chat"
-    PHONE = "phone", "Phone"
-    WEBCALL = "webcall", "Web call"
+    CHAT = "chat", lazy("Chat")
+    PHONE = "phone", lazy("Phone")
+    WEBCALL = "webcall", lazy("Web call")
     TELEGRAM = "telegram", "Telegram"
     WHATSAPP = "whatsapp", "WhatsApp"
     SMS = "sms", "SMS"
-    PORTAL = "portal", "Portal"
+    PORTAL = "portal", lazy("Portal")
     API = "api", "API"
 
 
 class ConversationStatus(models.TextChoices):
-    OPEN = "open", "Open"
-    ENDED = "ended", "Ended"
-    TRANSFERRED = "transferred", "Transferred to a person"
+    OPEN = "open", lazy("Open")
+    ENDED = "ended", lazy("Ended")
+    TRANSFERRED = "transferred", lazy("Transferred to a person")
 
 
 # Conversations in which staff play the customer. They are in no figure.
@@ -48,6 +49,7 @@ INBOX_INDEXES = (
     _inbox_index("conversation_snoozed", "snoozed_until", "snoozed_until"),
     _inbox_index("conversation_returned", "returned_at", "returned_at"),
     _inbox_index("conversation_closed", "closed_at", "-closed_at"),
+    _inbox_index("conversation_rated", "rating", "rating", "-updated_at"),
 )
 
 
@@ -67,6 +69,8 @@ class Conversation(DenseTenantModel):
     * `recovery`: why the conversation is going badly; empty otherwise.
     * `correction`: what the agent wrongly reported as done, until a reply corrects it.
     * `shopper`: the identity claims of a shopper signed in by the shop.
+    * `begun_as_id`: the merged customer under whose `external_id` it was begun. A browser that knows this identifier sees
+      these conversations only, not those of the customer it was merged into.
     * `visitor`: the address range, hashed, of a widget's anonymous visitor; empty for customers the business knows.
     * `operator`: while set, the agent is silent.
     * `assignee`: the member who looks after it in the inbox, whether or not they have taken it over.
@@ -74,6 +78,9 @@ class Conversation(DenseTenantModel):
     * `returned_at`: when it came back from a snooze, until somebody deals with it.
     * `closed_at`: when staff closed it. A new message of the customer reopens it.
     * `extracted_to`: last message that was scanned for todos.
+    * `archived_at`: when its transcript was moved into an ArchivedTranscript, until it goes on.
+    * `rating`: the customer's stars, 1 to 5, with `rating_comment`. `rated_to` is the last message before the rating: a
+      conversation that continues and ends again is rated again, and the newer rating counts.
     """
 
     project = TenantForeignKey("projects.Project", related_name="conversations", db_index=False)
@@ -82,6 +89,7 @@ class Conversation(DenseTenantModel):
     status = models.CharField(max_length=12, choices=ConversationStatus.choices, default=ConversationStatus.OPEN)
     metadata = models.JSONField(default=dict)
     shopper = models.JSONField(null=True)
+    begun_as_id = models.UUIDField(null=True)
     visitor = models.CharField(max_length=16, blank=True, default="", db_default="")
     directives = TenantForeignKey("conversations.Directives", models.PROTECT, null=True, related_name="+")
     directives_turn = models.PositiveIntegerField(default=0)
@@ -103,6 +111,11 @@ class Conversation(DenseTenantModel):
     snoozed_until = models.DateTimeField(null=True)
     returned_at = models.DateTimeField(null=True)
     closed_at = models.DateTimeField(null=True)
+    rating = models.PositiveSmallIntegerField(null=True)
+    rating_comment = models.CharField(max_length=1000, blank=True, default="", db_default="")
+    rated_at = models.DateTimeField(null=True)
+    rated_to = models.PositiveIntegerField(default=0, db_default=0)
+    archived_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -121,9 +134,19 @@ class Conversation(DenseTenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.channel} {self.pk}"
+        return f"{self.channel}, {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def is_over(self) -> bool:
+        """True if a tool ended the conversation or staff closed it, until the customer writes again."""
+        return self.status == ConversationStatus.ENDED or self.closed_at is not None
 
     @property
     def is_test(self) -> bool:
         """True if the conversation was opened in the playground, where staff play the customer."""
         return is_test(self.metadata)
+
+    @property
+    def tests_draft(self) -> bool:
+        """True if it is a test of the draft of the agent's settings."""
+        return self.is_test and self.metadata.get("draft") is True

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 # The system event that makes the agent speak immediately.
@@ -22,16 +23,17 @@ class UrgentSource(StrEnum):
 class EventType(models.TextChoices):
     """The event's name in the live stream. System events carry only an idn and are not streamed."""
 
-    MESSAGE = "message", "A message"
-    TURN = "turn", "A turn changed"
-    TOOL_CALL = "tool_call", "A tool was called inside the turn"
-    BLOCK = "block", "Something to be shown in place of words"
-    DIRECTIVES = "directives", "New directives"
-    EFFECT = "effect", "An effect changed"
-    WAITING = "waiting", "Waiting began or ended"
-    ERROR = "error", "Something went wrong"
-    DONE = "done", "A turn's reply is complete"
-    SYSTEM = "system", "A system event"
+    MESSAGE = "message", lazy("A message")
+    TURN = "turn", lazy("A turn changed")
+    TOOL_CALL = "tool_call", lazy("A tool was called inside the turn")
+    BLOCK = "block", lazy("Something to be shown in place of words")
+    DIRECTIVES = "directives", lazy("New directives")
+    EFFECT = "effect", lazy("An effect changed")
+    WAITING = "waiting", lazy("Waiting began or ended")
+    ERROR = "error", lazy("Something went wrong")
+    DONE = "done", lazy("A turn's reply is complete")
+    OVER = "over", lazy("The conversation is over, or goes on")
+    SYSTEM = "system", lazy("A system event")
 
 
 class Event(DenseTenantModel):
@@ -56,7 +58,13 @@ class Event(DenseTenantModel):
                 fields=["organization", "conversation", "seq"],
                 condition=models.Q(idn="urgent_message"),
                 name="event_urgent",
-            )
+            ),
+            # For the analytics.
+            models.Index(
+                fields=["organization", "conversation"],
+                condition=models.Q(idn="live_tool_result"),
+                name="event_live_result",
+            ),
         ]
         ordering = ["seq"]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class FollowUpState(models.TextChoices):
-    FIRED = "fired", "Fired: the agent wrote again"
-    MISSED = "missed", "Missed: it ran out during an outage, too long ago to write now"
+    FIRED = "fired", lazy("Fired: the agent wrote again")
+    MISSED = "missed", lazy("Missed: it ran out during an outage, too long ago to write now")
 
 
 class FollowUp(TenantModel):

@@ -11,16 +11,35 @@ class Persona(TenantModel):
     """A customer of a project. `external_id` is the API caller's own identifier for them.
 
     `flagged` and `flag_reason` are an agent's note for staff about this customer; prompts never include them.
+    `merged_into` is set once the customer was merged into another. The row stays, so that its id and `external_id` still
+    lead to the other customer; what lost against the other's values stays with it. It never names a merged customer.
+    `erased_at` is set once an erasure was requested: from then on nobody finds the customer, and a job removes the rows.
     """
 
     project = TenantForeignKey("projects.Project", related_name="personas")
     external_id = models.CharField(max_length=200)
     flagged = models.BooleanField(default=False)
     flag_reason = models.CharField(max_length=300, blank=True)
+    merged_into = TenantForeignKey(
+        "conversations.Persona", models.PROTECT, null=True, blank=True, related_name="absorbed", db_index=False
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+    erased_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["organization", "project", "external_id"], name="one_persona")]
+        indexes = [
+            models.Index(
+                fields=["organization", "project", "-id"],
+                condition=models.Q(merged_into__isnull=True),
+                name="persona_newest",
+            ),
+            models.Index(
+                fields=["organization", "merged_into"],
+                condition=models.Q(merged_into__isnull=False),
+                name="persona_merged",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.external_id

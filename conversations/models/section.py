@@ -20,6 +20,7 @@ class PromptSection(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["organization", "conversation", "name"], name="one_prompt_section_per_name")
         ]
+        indexes = [models.Index(fields=["organization", "effect_id"], name="prompt_section_effect")]
         ordering = ["name"]
 
     def __str__(self) -> str:

@@ -6,6 +6,9 @@ from django.db import models
 
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
+# Tools that look a question up in the knowledge base.
+SEARCHES = ("search_knowledge", "query_knowledge")
+
 
 class TurnStep(TenantModel):
     """One model response that contained tool calls. `number` counts from 1; `content` is the text beside the calls."""
@@ -52,6 +55,12 @@ class TurnCall(TenantModel):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["organization", "step", "index"], name="one_turn_call_per_index")
+        ]
+        indexes = [
+            # For the analytics.
+            models.Index(
+                fields=["organization", "step"], condition=models.Q(name__in=SEARCHES), name="turn_call_search"
+            )
         ]
         ordering = ["index"]
 

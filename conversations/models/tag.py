@@ -5,17 +5,18 @@ from __future__ import annotations
 from django.db import models
 from django.db.models.functions import Lower
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class TagColor(models.TextChoices):
     """The colors of the design, by the state they stand for elsewhere."""
 
-    GRAY = "mute", "Gray"
-    BLUE = "act", "Blue"
-    GREEN = "ok", "Green"
-    AMBER = "warn", "Amber"
-    RED = "bad", "Red"
+    GRAY = "mute", lazy("Gray")
+    BLUE = "act", lazy("Blue")
+    GREEN = "ok", lazy("Green")
+    AMBER = "warn", lazy("Amber")
+    RED = "bad", lazy("Red")
 
 
 class Tag(TenantModel):
@@ -48,4 +49,4 @@ class ConversationTag(TenantModel):
         indexes = [models.Index(fields=["organization", "tag", "-conversation"], name="conversation_tagged")]
 
     def __str__(self) -> str:
-        return f"{self.tag_id} on {self.conversation_id}"
+        return f"{self.tag} since {self.created_at:%Y-%m-%d %H:%M}"

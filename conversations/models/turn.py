@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 # The error of a turn that an operator answers in place of the agent.
@@ -11,28 +12,28 @@ TAKEN_OVER = "A colleague took the conversation over."
 
 
 class TurnStatus(models.TextChoices):
-    QUEUED = "queued", "Queued: the reply waits for a worker"
-    REPLYING = "replying", "Replying: the model writes"
-    DONE = "done", "Done: the reply is sent"
-    FAILED = "failed", "Failed: the customer was told so"
-    SUPERSEDED = "superseded", "Superseded: a newer message took over; its turn answers both"
+    QUEUED = "queued", lazy("Queued: the reply waits for a worker")
+    REPLYING = "replying", lazy("Replying: the model writes")
+    DONE = "done", lazy("Done: the reply is sent")
+    FAILED = "failed", lazy("Failed: the customer was told so")
+    SUPERSEDED = "superseded", lazy("Superseded: a newer message took over; its turn answers both")
 
 
 class Freshness(models.TextChoices):
     """The age of the directives that a reply used."""
 
-    NONE = "none", "None yet"
-    FRESH = "fresh", "Fresh: of the turn before"
-    STALE = "stale", "Stale: of an earlier turn"
-    WAITING = "waiting", "Waiting: a tool's result was awaited"
+    NONE = "none", lazy("None yet")
+    FRESH = "fresh", lazy("Fresh: of the turn before")
+    STALE = "stale", lazy("Stale: of an earlier turn")
+    WAITING = "waiting", lazy("Waiting: a tool's result was awaited")
 
 
 class Origin(models.TextChoices):
     """The trigger of a turn."""
 
-    MESSAGE = "message", "The customer wrote"
-    URGENT = "urgent", "An urgent message made the agent speak"
-    FOLLOW_UP = "follow_up", "The customer was silent for long enough"
+    MESSAGE = "message", lazy("The customer wrote")
+    URGENT = "urgent", lazy("An urgent message made the agent speak")
+    FOLLOW_UP = "follow_up", lazy("The customer was silent for long enough")
 
 
 class Turn(DenseTenantModel):

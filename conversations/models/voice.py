@@ -28,4 +28,4 @@ class VoiceSession(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"voice of {self.conversation_id}"
+        return f"voice session, {self.created_at:%Y-%m-%d %H:%M}"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class WaitOutcome(models.TextChoices):
     """The way a wait ended."""
 
-    RESULT = "result", "The tool's result came"
-    FAILURE = "failure", "The tool failed"
-    TIMEOUT = "timeout", "No result came in time"
+    RESULT = "result", lazy("The tool's result came")
+    FAILURE = "failure", lazy("The tool failed")
+    TIMEOUT = "timeout", lazy("No result came in time")
 
 
 class Wait(TenantModel):

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.http import Http404
+
 from conversations.live.hub import Listener, Room, hub
 from conversations.live.stream import PING_SECONDS, PINGED, RETRY, EventStream, Frame, Frames, StreamCursor
 from conversations.models import Channel, Conversation
@@ -35,15 +37,19 @@ async def frames_until_begun(place: PortalTarget, beginning: ChatState) -> Frame
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     async with hub().listen(room, after=beginning.chat_count) as listener:
         yield [RETRY]
-        while (now := await in_db(load_chat_state, place)).chat is None:
-            listener.after = now.chat_count
-            while await listener.next_within(random.uniform(*PING_SECONDS)) is None:  # noqa: S311  # spreads work, guards nothing
-                yield [PINGED]
+        try:
+            while (now := await in_db(load_chat_state, place)).chat is None:
+                listener.after = now.chat_count
+                while await listener.next_within(random.uniform(*PING_SECONDS)) is None:  # noqa: S311  # spreads work, guards nothing
+                    yield [PINGED]
+        except Http404:
+            # Erased meanwhile.
+            return
         yield [Frame("begun", {"chat": str(now.chat)})]
 
 
 async def frames_until_replaced(place: PortalTarget, chat: StreamCursor) -> Frames:
-    """The chat's own frames until a newer chat begins; the last one names that."""
+    """The chat's own frames until a newer chat begins; the last one names that. They end with a deleted chat."""
     room = Room(place.organization_id, place.persona_id, is_awaited=True)
     # The count is unknown here: with 0 the hub's first round reports it, so a chat begun meanwhile is seen.
     async with hub().listen(room, after=0) as listener, aclosing(EventStream(chat).frames()) as stream:
@@ -52,9 +58,11 @@ async def frames_until_replaced(place: PortalTarget, chat: StreamCursor) -> Fram
             async with aclosing(_frames_until(stream, replacement)) as shown:
                 async for frames in shown:
                     yield frames
+            is_replaced = replacement.done()
         finally:
             replacement.cancel()
-        yield [Frame("begun", {"chat": str(await replacement)})]
+        if is_replaced:
+            yield [Frame("begun", {"chat": str(await replacement)})]
 
 
 async def _replacement(place: PortalTarget, chat: UUID, listener: Listener) -> UUID:
@@ -68,7 +76,7 @@ async def _replacement(place: PortalTarget, chat: UUID, listener: Listener) -> U
 
 
 async def _frames_until(stream: Frames, replacement: asyncio.Future[UUID]) -> Frames:
-    """The stream's frames, until `replacement` is done."""
+    """The stream's frames, until it ends or `replacement` is done."""
     while True:
         coming = asyncio.ensure_future(anext(stream))
         try:
@@ -76,7 +84,11 @@ async def _frames_until(stream: Frames, replacement: asyncio.Future[UUID]) -> Fr
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if not coming.done():
                 return
-            yield coming.result()
+            try:
+                frames = coming.result()
+            except StopAsyncIteration:
+                return
+            yield frames
         finally:
             if not coming.done():
                 coming.cancel()

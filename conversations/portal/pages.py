@@ -6,7 +6,7 @@ import hashlib
 import math
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -18,21 +18,26 @@ from django.utils.translation import get_language, get_language_from_request, ge
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from conversations.common.presenters import message_payload
+from conversations.common.payloads import RatingPayload
+from conversations.common.presenters import message_payload, rating_payload
 from conversations.common.translations import language_of
+from conversations.inbox.ratings import HIGHEST, LONGEST_COMMENT, LOWEST
 from conversations.live.stream import StreamCursor, writing_in
 from conversations.portal.chat_start import ChatState, frames_until_begun, frames_until_replaced, load_chat_state
 from conversations.portal.session import (
     Visit,
     ask_for_person,
+    asks_for_rating,
     open_visit,
     place_of,
     post_customer_message,
+    rate_chat,
     required_proof,
     transcript_of,
     upcoming_bookings,
 )
 from conversations.widget.event_filter import for_customer, message_shown
+from jobs.errors import WrongState
 from projects.api.idempotency import run_once
 from projects.api.parsers import check_value
 from projects.api.throttling import seconds_to_wait
@@ -40,6 +45,8 @@ from projects.common.addresses import client_address
 from projects.common.api_error import ApiError
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
+from tools.services.bookings.search import config_of
+from tools.services.signed_links import portal_url
 
 REQUESTS_PER_MINUTE, MESSAGES_PER_MINUTE = 90, 20
 LONGEST_MESSAGE = 4_000
@@ -68,6 +75,8 @@ def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
     place = place_of(token)
     with tenant_tx(place.organization_id):
         visit = open_visit(place)
+        if visit.persona.pk != place.persona_id and not typed:
+            return redirect(portal_url(replace(place, persona_id=visit.persona.pk)))
         with override(_language(request, visit)):
             return _page(request, visit, token, typed=typed)
 
@@ -87,6 +96,10 @@ def _page(request: HttpRequest, visit: Visit, token: str, *, typed: str) -> Http
         "last_event": chat.last_event if chat else 0,
         "is_writing": chat is not None and writing_in(chat) is not None,
         "bookings": upcoming,
+        "asks_for_rating": asks_for_rating(visit, transcript),
+        "rates": config_of(visit.project).ask_for_ratings,
+        "stars": range(LOWEST, HIGHEST + 1),
+        "longest_comment": LONGEST_COMMENT,
         "past": transcript.past,
         "longest": LONGEST_MESSAGE,
         "typed": typed,
@@ -139,7 +152,9 @@ def _submit(request: HttpRequest, token: str) -> HttpResponse:
             language = _language(request, visit)
             store = partial(_store, visit, request.POST, language)
             caller, key = f"persona:{place.persona_id}", _key_in_form(request.POST, body)
-            answer = run_once(visit.project.pk, request, body, store, caller=caller, key=key)
+            is_rating = "score" in request.POST
+            # A repeated rating changes nothing, and one that was changed back counts.
+            answer = store() if is_rating else run_once(visit.project.pk, request, body, store, caller=caller, key=key)
     except ApiError as error:
         if wants_json:
             document = {"code": error.code, "message": error.message, "field": error.field}
@@ -149,9 +164,11 @@ def _submit(request: HttpRequest, token: str) -> HttpResponse:
         return _show(request, token, typed=typed) if typed else redirect("portal", token)
     if wants_json:
         return JsonResponse(answer, status=202)
-    if "escalation" in request.POST:
-        with override(language):
+    with override(language):
+        if "escalation" in request.POST:
             messages.success(request, gettext("A colleague was asked to take over and will reply here."))
+        elif "score" in request.POST:
+            messages.success(request, gettext("Thanks for your rating."))
     return redirect("portal", token)
 
 
@@ -166,12 +183,28 @@ def _store(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, 
     with override(language):
         if "escalation" in posted:
             return {"state": ask_for_person(visit, posted["escalation"]).state}
+        if "score" in posted:
+            return {"rating": _rate(visit, posted)}
         content = _checked(_text_of(posted))
     posted_message = post_customer_message(visit, content)
     return {
         "message": message_shown(message_payload(posted_message.message)),
         "chat": str(posted_message.conversation.pk),
     }
+
+
+def _rate(visit: Visit, posted: Mapping[str, str]) -> RatingPayload | None:
+    """Store the rating. Raises ApiError with a translated message."""
+    score, comment = posted["score"], posted.get("comment", "").replace("\r\n", "\n").strip()
+    if score not in {str(one) for one in range(LOWEST, HIGHEST + 1)}:
+        raise ApiError("invalid", gettext("Choose one to five stars."), field="score")
+    if len(comment) > LONGEST_COMMENT:
+        raise ApiError("too_long", _too_long(len(comment), most=LONGEST_COMMENT), field="comment")
+    check_value({"comment": comment})
+    try:
+        return rating_payload(rate_chat(visit, score=int(score), comment=comment))
+    except WrongState as error:
+        raise ApiError(error.code, gettext("There is nothing to rate yet."), status=409) from error
 
 
 def _text_of(posted: Mapping[str, str]) -> str:
@@ -202,8 +235,8 @@ def _checked(content: str) -> str:
     return content
 
 
-def _too_long(count: int) -> str:
-    numbers = {"count": count, "most": LONGEST_MESSAGE, "over": count - LONGEST_MESSAGE}
+def _too_long(count: int, *, most: int = LONGEST_MESSAGE) -> str:
+    numbers = {"count": count, "most": most, "over": count - most}
     shown = {name: number_format(number, force_grouping=True) for name, number in numbers.items()}
     return gettext("Too long: %(count)s of %(most)s characters. Remove %(over)s to send.") % shown
 

@@ -17,11 +17,18 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from conversations.common.contacts import read_contact
+from conversations.common.payloads import AttachmentPayload
+from conversations.common.presenters import message_payload
 from conversations.handover.requests import request_person
+from conversations.inbox.ratings import rate
+from conversations.live.archive import read_messages
 from conversations.live.client import publish_beginning
-from conversations.models import Channel, Conversation, Message, Persona
+from conversations.models import Channel, Conversation, Message, MessageRole, Persona
+from conversations.turns.admission import admit_turn
 from conversations.turns.channel_signals import ConversationOver
+from conversations.turns.conversation_end import OVER_AFTER
 from conversations.turns.services import Posted, post_message, start_conversation
+from jobs.errors import WrongState
 from projects.common.api_error import ApiError
 from projects.common.phones import normalize_phone
 from projects.models import Project
@@ -141,6 +148,11 @@ class PortalMessage:
     message: Message
     cards: Sequence[Card]
 
+    @property
+    def files(self) -> Sequence[AttachmentPayload]:
+        """The files that an operator attached to it."""
+        return message_payload(self.message)["attachments"]
+
 
 @dataclass(frozen=True)
 class PastConversation:
@@ -173,10 +185,13 @@ class UpcomingBooking:
 
 
 def open_visit(place: PortalTarget) -> Visit:
-    """Load the link's customer, inside the tenant's transaction. Raises Http404 for a deleted customer."""
-    persona = Persona.objects.filter(pk=place.persona_id).first()
-    if persona is None:
+    """Load the link's customer, or the one they were merged into, inside the tenant's transaction. Raises Http404 for a
+    deleted customer.
+    """
+    found = Persona.objects.filter(pk=place.persona_id, erased_at=None).select_related("merged_into").first()
+    if found is None:
         raise Http404
+    persona = found.merged_into or found
     project = Project.objects.select_related("agent_version").get(pk=persona.project_id)
     return Visit(persona, project)
 
@@ -211,9 +226,38 @@ def _messages_of(conversations: Collection[Conversation]) -> Mapping[UUID, list[
     newest = Window(RowNumber(), partition_by=F("conversation_id"), order_by=F("seq").desc())
     rows = Message.objects.filter(conversation__in=conversations, role__in=SHOWN).annotate(place=newest)
     by_conversation: dict[UUID, list[PortalMessage]] = defaultdict(list)
-    for message in rows.filter(place__lte=MOST_MESSAGES).order_by("conversation_id", "seq"):
+    stored = list(rows.filter(place__lte=MOST_MESSAGES).order_by("conversation_id", "seq"))
+    archived = [one for one in conversations if one.archived_at is not None]
+    old = [message for one in archived for message in _shown(one)[-MOST_MESSAGES:]]
+    read = {one.pk for one in archived}
+    for message in (*(one for one in stored if one.conversation_id not in read), *old):
         by_conversation[message.conversation_id].append(PortalMessage(message, build_cards(message.blocks)))
     return by_conversation
+
+
+def _shown(conversation: Conversation) -> list[Message]:
+    return [message for message in read_messages(conversation) if message.role in SHOWN]
+
+
+def asks_for_rating(visit: Visit, transcript: Transcript) -> bool:
+    """True if the customer may be asked to rate the chat: somebody answered, and it is over or has been silent for long."""
+    chat, last = transcript.chat, transcript.messages[-1].message if transcript.messages else None
+    if chat is None or last is None or not config_of(visit.project).ask_for_ratings:
+        return False
+    is_silent = timezone.now() - last.created_at > OVER_AFTER
+    return (chat.is_over or is_silent) and chat.rated_to < chat.last_message and _is_answered(transcript)
+
+
+def _is_answered(transcript: Transcript) -> bool:
+    return any(one.message.role != MessageRole.USER for one in transcript.messages)
+
+
+def rate_chat(visit: Visit, *, score: int, comment: str) -> Conversation:
+    """Store the customer's rating of the chat. Raises ApiError."""
+    chat = visit.chat()
+    if chat is None:
+        raise WrongState
+    return rate(chat.pk, score=score, comment=comment)
 
 
 def upcoming_bookings(visit: Visit) -> list[UpcomingBooking]:
@@ -253,6 +297,7 @@ def post_customer_message(visit: Visit, content: str) -> Posted:
 
     Two concurrent first messages end up in the same conversation.
     """
+    admit_turn(visit.project)
     conversation = visit.chat() or _start_once(visit)
     try:
         with tenant_tx(cast(UUID, visit.persona.organization_id)):
@@ -269,7 +314,7 @@ def ask_for_person(visit: Visit, escalation: str) -> Escalation:
             raise Escalation.DoesNotExist
         return request_person(chat, UUID(escalation), {})
     except (ValueError, Escalation.DoesNotExist) as error:
-        message = gettext("This button no longer works. Write that you want a person.")
+        message = gettext("This button no longer works. Write that you want to talk to a person.")
         raise ApiError("not_found", message, status=404) from error
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from conversations.models import Conversation
+from conversations.models import IS_TEST, Conversation
 from conversations.prompts.make_good import MakeGood
 from jobs.enqueue import JobRequest, enqueue
 from jobs.sweep import sweep_tenants
+from notices.models import NoticeKind
+from notices.services import notify
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoType
+from todos.models.title import shorten_title
 from todos.services import make_todo
 from tools.engine.registry import builtin_tools
 from tools.models import EffectState, Promise, PromiseState
@@ -23,6 +26,7 @@ LANE = "make_good"
 # Kinds of tools that write to the customer: a todo with one of them can send the correction itself.
 WRITES = ("email", "sms")
 LONGEST_DRAFT = 1_500
+TITLE = "Make good: {quote}"
 CORRECTION = "Correction: on {day} the agent said “{quote}”, and that did not happen. {reason}"
 DRAFTED = CORRECTION + "\nTell the customer: “{correction}”\nNext step: {step}"
 FIXED = CORRECTION + " Tell the customer so, apologize in one sentence, and say what happens next.\nNext step: {step}"
@@ -66,6 +70,7 @@ def make_good(promise: Promise, conversation: Conversation, draft: MakeGood | No
     return make_todo(
         conversation.project,
         description=_description(promise, draft, day=day_of(promise, conversation)),
+        title=shorten_title(TITLE.format(quote=promise.quote)),
         source=TodoSource.MAKE_GOOD,
         actor=AGENT,
         type=_type_for(promise),
@@ -98,6 +103,14 @@ def _queue(promise_id: UUID) -> None:
     if promise is not None:
         key = f"{LANE}:{promise.pk}"
         enqueue([JobRequest(lane=LANE, project_id=promise.project_id, subject_id=promise.pk, ordinal=0, key=key)])
+        _notify(promise)
+
+
+def _notify(promise: Promise) -> None:
+    """Notify operators of a broken promise, unless its conversation is a test."""
+    if Conversation.objects.filter(IS_TEST, pk=promise.conversation_id).exists():
+        return
+    notify(promise.project_id, kind=NoticeKind.BROKEN, subject=promise.pk, object_id=promise.pk, text=promise.quote)
 
 
 def _line(text: str) -> str:

@@ -25,6 +25,7 @@ from conversations.prompts.budget import within_budget
 from llm.prompts import neutralize, render_system
 from llm.requests import reply_request
 from llm.types import ChatRequest
+from projects.agents.hours_text import business_text
 from projects.knowledge.answers import prompt_passages
 from tools.engine.function_calling.offer import Offer
 
@@ -139,14 +140,14 @@ def context_of(
 ) -> ReplyContext:
     """The variables of the prompt templates. Runs in the current transaction."""
     config, conversation, urgent = context.config, context.conversation, _urgent(context)
-    scenarios = _without_calls(context.scenarios, offer)
+    scenarios = offered_steps(context.scenarios, offer)
     return ReplyContext(
         agent_name=config.agent_name,
         business_name=config.business_name,
         channel=conversation.channel,
         channel_rules=traits_of(conversation.channel).rules,
         style=config.style,
-        business_context=config.business_context,
+        business_context=business_text(config),
         scenarios=scenarios,
         steps_name_tools=_name_tools(scenarios),
         procedures=context.procedures,
@@ -174,7 +175,7 @@ def context_of(
     )
 
 
-def _without_calls(scenarios: Sequence[Scenario], offer: Offer) -> list[Scenario]:
+def offered_steps(scenarios: Sequence[Scenario], offer: Offer) -> list[Scenario]:
     """The scenarios, in which a step may promise only what the agent can't call."""
     return [
         replace(scenario, steps=[replace(step, tools=_promised(step, offer)) for step in scenario.steps])

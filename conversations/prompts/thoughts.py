@@ -15,6 +15,7 @@ from conversations.prompts.budget import within_budget
 from conversations.prompts.reply import view_of
 from llm.requests import structured_request
 from llm.types import ChatRequest
+from projects.agents.hours_text import business_text
 
 MAX_OUTPUT_TOKENS = 1500
 
@@ -88,7 +89,7 @@ def _request(turn_context: TurnContext, messages: Sequence[TranscriptMessage]) -
     context = ThoughtsContext(
         agent_name=config.agent_name,
         business_name=config.business_name,
-        business_context=config.business_context,
+        business_context=business_text(config),
         scenarios=turn_context.scenarios,
         procedures=turn_context.procedures,
         hours_variant=turn_context.status.variant,

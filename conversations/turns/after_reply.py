@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from conversations.context.summaries import is_due
@@ -15,7 +16,8 @@ from jobs.lanes import ClaimedJob
 
 OBSERVER = "observer"
 MESSAGE_KEY = f"{OBSERVER}:message:"
-AFTER_REPLY = (OBSERVER, "thoughts", "tool_caller")
+HEARD_FIRST = "tool_caller"
+AFTER_REPLY = (OBSERVER, "thoughts", HEARD_FIRST)
 ANALYZE = "broadcast_analyze_conversation"
 
 
@@ -26,13 +28,18 @@ def add_reply_events(log: ConversationLog, turn: Turn) -> None:
     log.add_event("turn_done", payload={"turn": str(turn.pk), "status": turn.status}, type=EventType.DONE)
 
 
-def queue_analysis(log: ConversationLog, turn: Turn, *, unsummarized: Sequence[TranscriptMessage]) -> None:
-    """Queue the flows that follow a reply, and a summary if the messages since the last one are too large."""
+def queue_analysis(
+    log: ConversationLog, turn: Turn, *, unsummarized: Sequence[TranscriptMessage], heard_at: datetime | None = None
+) -> None:
+    """Queue the flows that follow a reply, and a summary if the messages since the last one are too large.
+
+    The promises of a reply that is spoken are looked for once it was heard, at `heard_at` at the latest.
+    """
     lanes = (*AFTER_REPLY, "summary") if is_due(unsummarized) else AFTER_REPLY
-    enqueue([_job(lane, log, turn) for lane in lanes])
+    enqueue([_job(lane, log, turn, run_after=heard_at if lane == HEARD_FIRST else None) for lane in lanes])
 
 
-def _job(lane: str, log: ConversationLog, turn: Turn) -> JobRequest:
+def _job(lane: str, log: ConversationLog, turn: Turn, *, run_after: datetime | None) -> JobRequest:
     conversation = log.conversation
     return JobRequest(
         lane=lane,
@@ -40,6 +47,7 @@ def _job(lane: str, log: ConversationLog, turn: Turn) -> JobRequest:
         subject_id=conversation.pk,
         ordinal=turn.seq,
         key=f"{lane}:{turn.pk}",
+        run_after=run_after,
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, Event, Persona, Turn
 from conversations.prompts.observer import Quality
@@ -96,7 +98,7 @@ def clear_flag(conversation_id: UUID, *, by: User) -> str:
     with open_log(conversation_id) as log:
         reason = log.conversation.flag
         if not reason:
-            raise WrongState("The flag has already been cleared.")
+            raise WrongState(gettext("The flag has already been cleared."))
         log.conversation.flag = ""
         log.add_event("flag_cleared", payload={"reason": reason, "by": by.name})
     return reason
@@ -106,7 +108,7 @@ def restore_flag(conversation_id: UUID, reason: str, *, by: User) -> None:
     """Undo the clearing of a flag. Raises WrongState if the conversation has a new one, Conversation.DoesNotExist."""
     with open_log(conversation_id) as log:
         if log.conversation.flag:
-            raise WrongState("The conversation has been flagged again.")
+            raise WrongState(gettext("The conversation has been flagged again."))
         log.conversation.flag = reason
         log.add_event("flag_restored", payload={"reason": reason, "by": by.name})
 
@@ -118,7 +120,7 @@ def clear_caller_flag(conversation_id: UUID, *, by: User) -> None:
     with open_log(conversation_id) as log:
         persona = Persona.objects.select_for_update().get(pk=log.conversation.persona_id)
         if not persona.flagged:
-            raise WrongState("The caller's flag has already been cleared.")
+            raise WrongState(gettext("The caller's flag has already been cleared."))
         log.add_event("caller_flag_cleared", payload={"reason": persona.flag_reason, "by": by.name})
         persona.flagged, persona.flag_reason = False, ""
         persona.save(update_fields=["flagged", "flag_reason"])

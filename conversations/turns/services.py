@@ -12,6 +12,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from conversations.common.channels import traits_of
+from conversations.common.draft_settings import use_draft
+from conversations.common.merged import lock_customer, lock_persona
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import (
     Channel,
@@ -25,13 +27,16 @@ from conversations.models import (
     Turn,
     TurnStatus,
 )
+from conversations.models.conversation import is_test
 from conversations.models.persona import Strength
+from conversations.turns.admission import admit_conversation
 from conversations.turns.after_reply import queue_observation
 from conversations.turns.channel_signals import reopen
 from conversations.turns.consents import CONTACT_FIELDS, bind_refusals, record_given
 from jobs.enqueue import JobRequest, Superseded, enqueue
 from jobs.failpoints import failpoint
-from jobs.lanes import Mode
+from jobs.fence import prove
+from jobs.lanes import ClaimedJob, Mode
 from projects.common.api_error import Conflict
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import NewerMessage
@@ -44,8 +49,13 @@ REPLY = "reply"
 MAX_AGENT_TURNS = 3
 UNSENT_STATUSES = (TurnStatus.QUEUED, TurnStatus.REPLYING)
 
+# The lock keeps a customer from being merged before the commit. A merged one isn't found: waiting for a merge with a
+# lock on both would be a deadlock.
 PERSONA = PreparedQuery(
-    lambda project, external_id: Persona.objects.filter(project_id=project, external_id=external_id), kinds=(UUID, str)
+    lambda project, external_id: Persona.objects.select_for_update(no_key=True).filter(
+        project_id=project, external_id=external_id, merged_into=None
+    ),
+    kinds=(UUID, str),
 )
 
 
@@ -80,24 +90,36 @@ def start_conversation(
 ) -> Conversation:
     """Start a conversation with a new or existing customer. `known` fields are stored as given by the API or staff.
 
-    `visitor` is the digest of an anonymous visitor's address range.
+    The `external_id` of a merged customer starts one with the customer they were merged into. `visitor` is the digest of
+    an anonymous visitor's address range. Raises TooManyOpen.
     """
-    persona = _persona(project, external_id)
+    if not is_test(metadata):
+        admit_conversation(project)
+    own = _persona(project, external_id)
+    persona = lock_persona(own) if own.merged_into_id else own
     give_fields(persona, known)
     conversation = Conversation(
-        project=project, persona=persona, channel=channel, metadata=dict(metadata), visitor=visitor
+        project=project,
+        persona=persona,
+        begun_as_id=own.pk if own.pk != persona.pk else None,
+        channel=channel,
+        metadata=dict(metadata),
+        visitor=visitor,
     )
     insert_rows([conversation])
     return conversation
 
 
 def _persona(project: Project, external_id: str) -> Persona:
+    """The customer with this identifier, created if there is none. Locked, unless they were merged into another."""
     for known in PERSONA(project.pk, external_id):
         return known
     persona = Persona(project=project, external_id=external_id)
     if not insert_if_absent(persona):
-        # Created concurrently.
-        [persona] = PERSONA(project.pk, external_id)
+        # Merged, or created concurrently.
+        persona = Persona.objects.get(project=project, external_id=external_id)
+        lock_customer(persona.pk)
+        persona.refresh_from_db(fields=["merged_into"])
     return persona
 
 
@@ -113,6 +135,9 @@ def give_fields(
 
     With `conversation_id`, they are fields of that conversation, where the customer's newer words replace them.
     """
+    if not fields:
+        return
+    persona = lock_persona(persona)
     strength = Strength.GIVEN if conversation_id is None else Strength.STATED
     rows = [
         PersonaField(persona=persona, conversation_id=conversation_id, key=key, value=fields[key], strength=strength)
@@ -134,6 +159,7 @@ def set_observed_field(persona: Persona, key: str, value: str) -> bool:
 
     Returns False if another value exists.
     """
+    persona = lock_persona(persona)
     values = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
     field, is_new = PersonaField.objects.get_or_create(persona=persona, conversation=None, key=key, defaults=values)
     if not is_new and field.value != value:
@@ -143,19 +169,36 @@ def set_observed_field(persona: Persona, key: str, value: str) -> bool:
     return True
 
 
-def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None = None) -> Posted:
-    """Store a customer's message and queue its reply. The newer-message policy decides about a reply in progress.
+def post_message(
+    conversation_id: UUID,
+    content: str,
+    *,
+    project_id: UUID | None = None,
+    is_answered: bool = True,
+    may_refuse: bool = True,
+    job: ClaimedJob | None = None,
+) -> Posted:
+    """Store a customer's message and queue its reply. The newer-message policy decides about a reply in progress; what it
+    refuses waits for its turn if the channel can't refuse (`may_refuse`).
+
+    A message that is not to be answered (`is_answered`) is stored and observed.
+
+    Whoever hears the customer under a `job` passes it, and writes nothing once another process holds it.
 
     While an operator has the conversation, the message is only stored and observed. Concurrent messages are answered in
-    the order of their `seq`. Raises Conversation.DoesNotExist (also for a conversation outside `project_id`),
-    ReplyInProgress, ConversationOver.
+    the order of their `seq`. The caller admits the message first (`conversations.turns.admission`).
+
+    Raises Conversation.DoesNotExist (also for a conversation outside `project_id`),
+    ReplyInProgress, ConversationOver, LeaseLost.
     """
     with open_log(conversation_id, project_id=project_id) as log:
+        if job is not None:
+            prove(job)
         reopen(log)
         policy = policy_for(log)
-        if policy == "reject":
+        if policy == "reject" and may_refuse:
             refuse_while_answering(log)
-        if log.conversation.operator_id is not None:
+        if log.conversation.operator_id is not None or not is_answered:
             message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message")
             event = log.conversation.last_event
             queue_observation(log, message)
@@ -163,7 +206,7 @@ def post_message(conversation_id: UUID, content: str, *, project_id: UUID | None
         turn = log.add_turn(message_id=uuid7())
         message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
         event = log.conversation.last_event
-        queue_reply(log, turn, policy=policy)
+        queue_reply(log, turn, policy=policy if may_refuse or policy != "reject" else "queue")
     failpoint("msg.pre_commit")
     return Posted(log.conversation, message, turn, event)
 
@@ -210,6 +253,7 @@ def _take_over(log: ConversationLog, turn: Turn, superseded: Superseded) -> None
 
 def policy_for(log: ConversationLog) -> NewerMessage:
     """The project's newer-message policy, or the channel's default."""
+    use_draft(log.conversation)
     version_id = log.conversation.project.agent_version_id
     return (_policy_of(version_id) if version_id else None) or traits_of(log.conversation.channel).newer_message
 

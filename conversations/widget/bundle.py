@@ -1,4 +1,4 @@
-"""The widget's script: the modules in static/widget and their translations, bundled when a process starts.
+"""The widget's scripts: the modules in static/widget and their translations, bundled when a process starts.
 
 No build tool is needed: the modules use only the syntax this module can read, and `widget_source` rejects the rest.
 """
@@ -21,6 +21,8 @@ from django.views.decorators.http import condition, require_safe
 
 SOURCE = Path(__file__).resolve().parents[2] / "static" / "widget"
 FIRST = "main.js"
+# The script that makes calls. It is loaded when somebody presses "Call", and exports one function.
+CALL, CALL_EXPORT = "call.js", "openCall"
 IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./(\w+\.js)";\n', re.MULTILINE)
 OTHER_IMPORT = re.compile(r"^(import|export \{|export default|export \*).*$", re.MULTILINE)
 EXPORT = re.compile(r"^export (?=const |class |function |async )", re.MULTILINE)
@@ -49,22 +51,36 @@ class Script:
 
 def widget_source(folder: Path = SOURCE) -> str:
     """All modules in dependency order, wrapped in one function. Raises CannotBuild."""
-    texts = [_plain(folder / name) for name in _in_order(FIRST, folder)]
+    return f'(() => {{\n"use strict";\n{_joined(FIRST, folder)}}})();\n'
+
+
+def call_source(folder: Path = SOURCE) -> str:
+    """The module that makes calls, with those it imports. Raises CannotBuild."""
+    return f"{_joined(CALL, folder)}export {{ {CALL_EXPORT} }};\n"
+
+
+def _joined(first: str, folder: Path) -> str:
+    texts = [_plain(folder / name) for name in _in_order(first, folder)]
     names = [name for text in texts for name in NAMED.findall(text)]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise CannotBuild(
             f"Defined in more than one widget module: {', '.join(twice)}. Names must be unique in the bundle."
         )
-    catalog = json.dumps(widget_catalog(), ensure_ascii=False, separators=(",", ":"))
-    head = f'(() => {{\n"use strict";\nconst CATALOG = {catalog};\n'
-    return INDENT.sub("", head + "".join(texts) + "})();\n")
+    catalog = json.dumps(catalog_of(first, folder), ensure_ascii=False, separators=(",", ":"))
+    return INDENT.sub("", f"const CATALOG = {catalog};\n{''.join(texts)}")
 
 
 @cache
-def widget_catalog() -> dict[str, list[str]]:
-    """The widget's messages by language, each at the index of its English text in `en`."""
-    texts = sorted({text for path in SOURCE.glob("*.js") for text in SENTENCE.findall(path.read_text())})
+def catalog_of(first: str, folder: Path = SOURCE) -> dict[str, list[str]]:
+    """A script's messages by language, each at the index of its English text in `en`."""
+    modules = [(folder / name).read_text() for name in _in_order(first, folder)]
+    texts = sorted({text for module in modules for text in SENTENCE.findall(module)})
     return {code: _translated(texts, code) for code, _ in settings.LANGUAGES}
+
+
+def widget_catalog() -> dict[str, list[str]]:
+    """The messages of the widget."""
+    return catalog_of(FIRST)
 
 
 def _translated(texts: Sequence[str], language: str) -> list[str]:
@@ -91,23 +107,22 @@ def _plain(path: Path) -> str:
 
 
 @cache
-def built() -> Script:
-    plain = widget_source().encode()
+def built(first: str = FIRST) -> Script:
+    plain = (widget_source() if first == FIRST else call_source()).encode()
     return Script(plain, gzip.compress(plain, 9, mtime=0))
 
 
-def _etag(request: HttpRequest) -> str:
-    return built().etag
+def _etag(request: HttpRequest, *, first: str = FIRST) -> str:
+    return built(first).etag
 
 
 @require_safe
 @condition(etag_func=_etag)
-def widget_script(request: HttpRequest) -> HttpResponse:
-    """GET the script. Any page may load it; the endpoints decide what it may do."""
+def widget_script(request: HttpRequest, *, first: str = FIRST) -> HttpResponse:
+    """GET a script. Any page may load it; the endpoints decide what it may do."""
+    script = built(first)
     is_zipped = "gzip" in request.headers.get("Accept-Encoding", "")
-    response = HttpResponse(
-        built().zipped if is_zipped else built().plain, content_type="text/javascript; charset=utf-8"
-    )
+    response = HttpResponse(script.zipped if is_zipped else script.plain, content_type="text/javascript; charset=utf-8")
     if is_zipped:
         response["Content-Encoding"] = "gzip"
     response["Vary"] = "Accept-Encoding"

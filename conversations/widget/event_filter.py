@@ -42,7 +42,7 @@ def _block_shown(block: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in block.items() if name != "reason"}
 
 
-MESSAGE = ("id", "seq", "role", "author", "content", "blocks", "turn", "created_at")
+MESSAGE = ("id", "seq", "role", "author", "content", "blocks", "attachments", "turn", "created_at")
 
 
 def _snapshot_shown(snapshot: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,6 +51,8 @@ def _snapshot_shown(snapshot: Mapping[str, Any]) -> dict[str, Any]:
         "messages": [message_shown(message) for message in snapshot["messages"]],
         "last_seq": snapshot["last_seq"],
         "waiting": bool(snapshot["conversation"]["waiting"]),
+        "over": snapshot["over"],
+        "rating": snapshot["conversation"]["rating"],
         "writing": writing and {**writing, "blocks": [_block_shown(block) for block in writing["blocks"]]},
     }
 
@@ -66,6 +68,7 @@ SHOWN: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "block": lambda payload: {"turn": payload["turn"], "block": _block_shown(payload["block"])},
     "turn": lambda payload: _only(payload, ("turn", "status", "superseded_by")),
     "waiting": lambda payload: _only(payload, ("waiting",)),
+    "over": lambda payload: _only(payload, ("over",)),
     "done": lambda payload: _only(payload, ("turn", "status")),
     "begun": lambda payload: _only(payload, ("chat",)),
 }

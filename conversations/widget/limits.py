@@ -25,6 +25,10 @@ class Limit:
 SESSIONS = Limit("session", of_visitor=30, of_address=240)
 MESSAGES = Limit("message", of_visitor=20, of_address=240)
 STREAMS = Limit("stream", of_visitor=60, of_address=1200)
+RATINGS = Limit("rating", of_visitor=20, of_address=240)
+# A call is paid for by the second.
+CALLS = Limit("call", of_visitor=4, of_address=60)
+CALL_REPORTS = Limit("call_report", of_visitor=240, of_address=2400)
 REQUESTS = Limit("person", of_visitor=5, of_address=30)
 
 

@@ -1,4 +1,4 @@
-"""The widget's endpoints: session, messages, event stream, request for a person."""
+"""The widget's endpoints: session, messages, event stream, request for a person, rating."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from conversations.common.presenters import message_payload
+from conversations.calls.web_calls import offers_calls
+from conversations.common.presenters import message_payload, rating_payload
 from conversations.handover.requests import request_person
+from conversations.inbox.ratings import HIGHEST, LONGEST_COMMENT, LOWEST, rate
 from conversations.live.stream import StreamCursor
 from conversations.models import Conversation
+from conversations.turns.admission import admit_turn
 from conversations.widget import shopper, visitors
 from conversations.widget.authentication import PageAuthentication, VisitorAuthentication, WidgetCaller
 from conversations.widget.errors import NoConversation, NoVisitor
 from conversations.widget.event_filter import message_shown
-from conversations.widget.limits import MESSAGES, REQUESTS, SESSIONS, STREAMS, Limit, check_limit
+from conversations.widget.limits import MESSAGES, RATINGS, REQUESTS, SESSIONS, STREAMS, Limit, check_limit
 from conversations.widget.shopper import ShopperRefused, read_shopper
 from conversations.widget.visitors import (
     Visitor,
     attach_shopper,
+    find_call,
     find_conversation,
     new_visitor,
     post_visitor_message,
@@ -59,6 +63,11 @@ class PersonInput(StrictSerializer):
 
     escalation = serializers.UUIDField()
     lead = serializers.DictField()
+
+
+class RatingInput(StrictSerializer):
+    score = serializers.IntegerField(min_value=LOWEST, max_value=HIGHEST)
+    comment = TextField(longest=LONGEST_COMMENT, required=False, allow_blank=True, default="")
 
 
 LARGEST_BODY = 16 * 1024
@@ -158,6 +167,7 @@ class Messages(WidgetView):
         """Post a visitor's message; the first one begins the conversation."""
         self.count(MESSAGES, self.visitor)
         content, address = self.valid(MessageInput)["content"], client_range(request)
+        admit_turn(self.project)
         posted = post_visitor_message(self.project, self.visitor, content, address=address)
         turn = {"turn": str(posted.turn.pk), "status": posted.turn.status} if posted.turn else None
         message = message_shown(message_payload(posted.message))
@@ -178,9 +188,11 @@ class Events(WidgetView):
         return Continued(StreamCursor(self.caller.organization_id, conversation.pk, after=after, is_reset=not known))
 
     def _conversation(self) -> Conversation:
-        """The visitor's newest conversation. Raises NoConversation if there is none, or if the request names another."""
-        conversation = find_conversation(self.project, self.visitor)
+        """The visitor's newest chat, or the call that the request names. Raises NoConversation if there is none, or if
+        the request names another.
+        """
         named = self.request.query_params.get("conversation")
+        conversation = find_call(self.project, self.visitor, named) or find_conversation(self.project, self.visitor)
         if conversation is None or (named and named != str(conversation.pk)):
             raise NoConversation
         return conversation
@@ -202,6 +214,18 @@ class Person(WidgetView):
         return Response({"state": made.state}, status=202)
 
 
+class Rating(WidgetView):
+    def post(self, request: Request, key: str) -> Response:
+        """Rate the visitor's conversation. A repeated request changes nothing."""
+        self.count(RATINGS, self.visitor)
+        given = self.valid(RatingInput)
+        conversation = find_conversation(self.project, self.visitor)
+        if conversation is None:
+            raise NoConversation
+        rated = rate(conversation.pk, score=given["score"], comment=given["comment"])
+        return Response({"rating": rating_payload(rated)})
+
+
 SUGGESTED = 3
 
 
@@ -217,6 +241,8 @@ def agent_payload(project: Project, widget: Widget) -> dict[str, Any]:
         "greeting": theme.greeting,
         "language": theme.language,
         "suggestions": list(config.openers[:SUGGESTED]),
+        "ratings": config.ask_for_ratings,
+        "calls": offers_calls(project),
     }
 
 

@@ -7,12 +7,14 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 from django.core import signing
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.crypto import salted_hmac
 
-from conversations.models import Channel, Conversation, Persona
+from conversations.calls.web_calls import CallsOff, offers_calls, start_web_call
+from conversations.models import Call, Channel, Conversation, Persona
 from conversations.turns.channel_signals import ConversationOver
 from conversations.turns.services import Posted, post_message, start_conversation
 from conversations.widget.errors import NoVisitor
@@ -84,11 +86,29 @@ def _days_from_now(days: int) -> int:
 
 def find_conversation(project: Project, visitor: Visitor) -> Conversation | None:
     """The visitor's newest chat. A signed-in shopper's chats are hidden from others in the same browser."""
+    return _own(project, visitor).filter(channel=Channel.CHAT).order_by("-pk").first()
+
+
+def find_call(project: Project, visitor: Visitor, conversation_id: str | None) -> Conversation | None:
+    """The conversation of this call, if it is the visitor's own."""
+    try:
+        wanted = UUID(conversation_id or "")
+    except ValueError:
+        return None
+    return _own(project, visitor).filter(channel=Channel.WEBCALL, pk=wanted).first()
+
+
+def _own(project: Project, visitor: Visitor) -> QuerySet[Conversation]:
+    """The visitor's conversations."""
     own = Q(shopper__isnull=True)
     if visitor.shopper:
         own |= Q(shopper__wp_user_id=visitor.shopper["wp_user_id"])
-    chats = Conversation.objects.filter(own, project=project, channel=Channel.CHAT)
-    return chats.filter(persona__external_id__in=visitor.names).order_by("-pk").first()
+    personas = Persona.objects.filter(project=project, external_id__in=visitor.names)
+    ids = dict(personas.values_list("pk", "merged_into_id"))
+    # Of a customer that the visitor was merged into, only the visitor's own chats.
+    begun = Q(persona_id__in=[id for id, target in ids.items() if target is None], begun_as_id=None)
+    merged = Q(persona_id__in=[target for target in ids.values() if target], begun_as_id__in=list(ids))
+    return Conversation.objects.filter(own, begun | merged, project=project)
 
 
 def attach_shopper(conversation: Conversation, visitor: Visitor) -> None:
@@ -122,11 +142,18 @@ def _start_once(project: Project, visitor: Visitor, *, address: str, after: Conv
     return _start(project, visitor, address=address) if newest is None or newest == after else newest
 
 
-def _start(project: Project, visitor: Visitor, *, address: str) -> Conversation:
+def start_visitor_call(project: Project, visitor: Visitor, *, offer: str, address: str) -> Call:
+    """Start a call of the visitor. `address` is the range that the request came from. Raises ApiError."""
+    if not offers_calls(project):
+        raise CallsOff
+    return start_web_call(_start(project, visitor, address=address, channel=Channel.WEBCALL), offer=offer)
+
+
+def _start(project: Project, visitor: Visitor, *, address: str, channel: Channel = Channel.CHAT) -> Conversation:
     known = {name: visitor.shopper[name] for name in ("name", "email") if visitor.shopper.get(name)}
     started = start_conversation(
         project,
-        channel=Channel.CHAT,
+        channel=channel,
         external_id=visitor.names[0],
         known=known,
         metadata={"via": "widget"},

@@ -1,13 +1,16 @@
 from django.db import migrations, models
 
+from tenancy.online import AddIndexOnline
+
 
 class Migration(migrations.Migration):
+    atomic = False
     dependencies = [
         ("jobs", "0001_initial"),
     ]
 
     operations = [
-        migrations.AddIndex(
+        AddIndexOnline(
             model_name="modelcall",
             index=models.Index(
                 condition=models.Q(("cost__isnull", True), ("cost__gt", 0), _connector="OR"),

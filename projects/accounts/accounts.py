@@ -31,41 +31,44 @@ from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import get_language, gettext, override
 
 from projects.accounts.email_addresses import find_unclaimed, may_confirm, release_address
 from projects.accounts.invitations import read_offer
+from projects.accounts.languages import staff_language
 from projects.accounts.sign_in_limits import LimitedSignIn
 from projects.common import crypto
 from projects.common.api_error import ApiError
 from projects.common.mail import deliver, has_server
+from projects.common.translation import lazy
 from projects.models import User
 
 # Users belong to no tenant, so their secrets are bound to none.
 NO_TENANT = UUID(int=0)
 # Labels of the reauthentication methods, by allauth's ids.
 REAUTHENTICATION_LABELS = {
-    "reauthenticate": "Use the password",
-    "mfa_reauthenticate": "Use a code",
-    "mfa_reauthenticate:webauthn": "Use a passkey",
+    "reauthenticate": lazy("Use the password"),
+    "mfa_reauthenticate": lazy("Use a code"),
+    "mfa_reauthenticate:webauthn": lazy("Use a passkey"),
 }
 # Session keys: the token of a followed invitation, and the e-mail to prefill at sign-in.
 INVITATION_TOKEN = "invitation"  # noqa: S105
 PREFILLED_EMAIL = "sign_in_as"
-CONFIRM_LATER = (
+CONFIRM_LATER = lazy(
     "Sign in and open the link in the e-mail again, so that we know the account is yours. Or set a new password."
 )
 
 
 class AccountAdapter(LimitedSignIn, DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     error_messages = DefaultAccountAdapter.error_messages | {
-        "email_password_mismatch": "The e-mail or the password is wrong.",
-        "email_taken": "This e-mail already has an account. Sign in, or set a new password.",
-        "incorrect_code": "This code is wrong. Codes change every 30 seconds; enter the current one.",
-        "incorrect_password": "This password is wrong.",
-        "enter_current_password": "This isn’t your current password.",
-        "rate_limited": "Too many attempts. Wait a minute.",
-        "too_many_at_once": "Too many attempts at once. Wait ten seconds, use a passkey, or set a new password.",
-        "too_many_login_attempts": "Too many attempts. Wait five minutes, or set a new password.",
+        "email_password_mismatch": lazy("The e-mail or the password is wrong."),
+        "email_taken": lazy("This e-mail already has an account. Sign in, or set a new password."),
+        "incorrect_code": lazy("This code is wrong. Codes change every 30 seconds; enter the current one."),
+        "incorrect_password": lazy("This password is wrong."),
+        "enter_current_password": lazy("This isn’t your current password."),
+        "rate_limited": lazy("Too many attempts. Wait a minute."),
+        "too_many_at_once": lazy("Too many attempts at once. Wait ten seconds, use a passkey, or set a new password."),
+        "too_many_login_attempts": lazy("Too many attempts. Wait five minutes, or set a new password."),
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -76,7 +79,10 @@ class AccountAdapter(LimitedSignIn, DefaultAccountAdapter):  # type: ignore[misc
         """Reject an address that is too long. allauth would truncate it and create an account for the result."""
         longest = User._meta.get_field("email").max_length or 0
         if len(email) > longest:
-            raise ValidationError(f"An e-mail address has at most {longest} characters; this has {len(email)}.")
+            raise ValidationError(
+                gettext("Use an e-mail address of at most %(longest)s characters. This one has %(email)s.")
+                % {"longest": longest, "email": len(email)}
+            )
         return email
 
     def save_user(self, request: HttpRequest, user: User, form: SignupForm, commit: bool = True) -> User:
@@ -96,7 +102,12 @@ class AccountAdapter(LimitedSignIn, DefaultAccountAdapter):  # type: ignore[misc
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send after the commit and ignore failures: an error would reveal which addresses have accounts."""
-        message = self.render_mail(template_prefix, email, {"email": email, "base_url": settings.BASE_URL, **context})
+        user = context.get("user")
+        known = (user.language, user.browser_language) if isinstance(user, User) else ()
+        with override(staff_language(*known, get_language() or "")):
+            message = self.render_mail(
+                template_prefix, email, {"email": email, "base_url": settings.BASE_URL, **context}
+            )
         transaction.on_commit(lambda: deliver(message))
 
     def get_reset_password_from_key_url(self, key: str) -> str:
@@ -185,8 +196,10 @@ class MfaAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no typ
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "incorrect_code": AccountAdapter.error_messages["incorrect_code"],
-        "lost_secret": "Codes can’t be checked, because this server’s encryption key has changed since you set them up. Ask"
-        " the operator to remove the second factor from your account.",
+        "lost_secret": lazy(
+            "Codes can’t be checked, because this server’s encryption key has changed since you set them up. "
+            "Ask the server administrator to remove the second factor from your account."
+        ),
     }
 
     def get_totp_issuer(self) -> str:
@@ -231,7 +244,7 @@ def has_recent_sign_in(request: HttpRequest) -> bool:
 def require_recent_sign_in(request: HttpRequest) -> None:
     """Raises ApiError 403 unless the user authenticated recently."""
     if not has_recent_sign_in(request):
-        message = "Enter your password again. You signed in too long ago for this."
+        message = gettext("Enter your password again. You signed in too long ago to do this.")
         raise ApiError("sign_in_again", message, status=403)
 
 

@@ -10,6 +10,7 @@ from allauth.account.models import EmailAddress
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from projects.accounts.email_addresses import release_address
 from projects.accounts.members import check_new_role
@@ -66,12 +67,16 @@ def invite(email: str, *, role: Role, by: Member) -> NewInvitation:
     check_new_role(role, by=Role(by.role))
     Organization.objects.select_for_update(no_key=True).get(pk=current_organization_id())
     if Member.objects.filter(user__email__iexact=email).exists():
-        raise InvitationRefused(f"{email} is already a member. Change their role in the list.")
+        raise InvitationRefused(
+            gettext("%(email)s is already a member. Change their role in the list.") % {"email": email}
+        )
     existing = open_invitations().filter(email__iexact=email).first()
     if existing is None:
         return _create(email, role=role, by=by)
     if not existing.is_expired:
-        raise InvitationRefused(f"{email} was already invited. Send that invitation again instead.")
+        raise InvitationRefused(
+            gettext("%(email)s was already invited. Send that invitation again instead.") % {"email": email}
+        )
     existing.role = role
     return _renew(existing, by=by, action=AuditAction.INVITED)
 
@@ -127,7 +132,7 @@ def accept(invitation_id: UUID, *, user: User) -> Member:
     if invitation is None:
         raise InvitationOver
     if invitation.email.lower() != user.email.lower():
-        raise InvitationRefused(f"This invitation is for {invitation.email}.")
+        raise InvitationRefused(gettext("This invitation is for %(email)s.") % {"email": invitation.email})
     if open_invitations().filter(pk=invitation_id, expires_at__gt=Now()).update(accepted_at=Now()) != 1:
         raise InvitationOver
     member, is_new = Member.objects.get_or_create(user=user, defaults={"role": invitation.role})
@@ -177,7 +182,9 @@ def _find_valid(invitation_id: UUID) -> Invitation | None:
 
 def _create(email: str, *, role: Role, by: Member) -> NewInvitation:
     if open_invitations().count() >= MAX_OPEN:
-        raise InvitationRefused(f"{MAX_OPEN} invitations are open. Revoke one that is no longer needed.")
+        raise InvitationRefused(
+            gettext("%(max_open)s invitations are open. Revoke one you no longer need.") % {"max_open": MAX_OPEN}
+        )
     token = Invitation.make_token()
     invitation = Invitation.objects.create(
         email=email,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import cast
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from projects.accounts.email_addresses import is_unconfirmed
 from projects.common.api_error import Conflict
 from projects.common.hooks import Signal
@@ -25,11 +27,15 @@ def find_newcomer(email: str) -> User:
     """The user with this e-mail, if they are not a member yet. Raises MemberRefused with an explanation."""
     user = User.objects.filter(email__iexact=email.strip(), is_active=True).first()
     if user is None:
-        raise MemberRefused(f"{email} has no account. Ask the operator of this server to create one.")
+        raise MemberRefused(
+            gettext("%(email)s has no account. Ask the server administrator to create one.") % {"email": email}
+        )
     if is_unconfirmed(user):
-        raise MemberRefused(f"{email} isn’t confirmed. Invite them on the members page instead.")
+        raise MemberRefused(
+            gettext("%(email)s isn’t confirmed. Invite them on the members page instead.") % {"email": email}
+        )
     if Member.objects.filter(user=user).exists():
-        raise MemberRefused(f"{email} is already a member. Change their role instead.")
+        raise MemberRefused(gettext("%(email)s is already a member. Change their role instead.") % {"email": email})
     return user
 
 
@@ -59,10 +65,24 @@ def remove_member(member: Member, *, by: Actor) -> None:
     member_changed.send(member.user, cast(UUID, member.organization_id), None)
 
 
+def set_developer_tools(member: Member, *, is_on: bool, by: Actor) -> None:
+    """Open or close the console's pages for developers to a member. Raises MemberRefused."""
+    _current_role(by, member, is_leaving=False)
+    if Member.objects.filter(pk=member.pk, developer_tools=not is_on).update(developer_tools=is_on):
+        record_change(
+            AuditAction.DEVELOPER_TOOLS,
+            organization_id=cast(UUID, member.organization_id),
+            by=by.user,
+            subject=person(member.user),
+            before={"developer_tools": "off" if is_on else "on"},
+            after={"developer_tools": "on" if is_on else "off"},
+        )
+
+
 def check_new_role(role: Role, *, by: Role) -> None:
     """Check that the role `by` may add a member with this role. Raises MemberRefused."""
     if role == Role.OWNER and by != Role.OWNER:
-        raise MemberRefused("Only an owner can add or change owners.")
+        raise MemberRefused(gettext("Only an owner can add or change owners."))
 
 
 def check_change(member: Member, *, role: Role | None, by: Role) -> Role:
@@ -74,10 +94,10 @@ def check_change(member: Member, *, role: Role | None, by: Role) -> Role:
     Organization.objects.select_for_update(no_key=True).get(pk=organization_id)
     current = Role(Member.objects.get(pk=member.pk).role)
     if Role.OWNER in (current, role) and by != Role.OWNER:
-        raise MemberRefused("Only an owner can add or change owners.")
+        raise MemberRefused(gettext("Only an owner can add or change owners."))
     owners = Member.objects.filter(organization_id=organization_id, role=Role.OWNER)
     if current == Role.OWNER != role and owners.count() == 1:
-        raise MemberRefused("This is the only owner. Make someone else an owner first.")
+        raise MemberRefused(gettext("This is the only owner. Make someone else an owner first."))
     return current
 
 
@@ -91,7 +111,7 @@ def _current_role(by: Actor, member: Member, *, is_leaving: bool) -> Role:
         return by.role
     current = Member.objects.filter(pk=by.member_id).values_list("role", flat=True).first()
     if current is None or not (is_leaving or Scope.CONFIGURE in VERBS[current]):
-        raise MemberRefused("You no longer have permission to change members.")
+        raise MemberRefused(gettext("You no longer have permission to change members."))
     return Role(current)
 
 

@@ -13,6 +13,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 from projects.admin.platform_admin import PlatformAdmin
+from projects.common.translation import lazy
 from projects.models import (
     AuditAction,
     User,
@@ -38,9 +39,9 @@ class UserAdmin(PlatformAdmin, DjangoUserAdmin):  # type: ignore[type-arg]  # Dj
     add_form = NewUserForm
     fieldsets = (
         (None, {"fields": ("email", "password")}),
-        ("Person", {"fields": ("first_name", "last_name")}),
-        ("Rights", {"fields": ("is_active", "is_superuser")}),
-        ("Dates", {"fields": ("last_login", "date_joined")}),
+        (lazy("Person"), {"fields": ("first_name", "last_name")}),
+        (lazy("Rights"), {"fields": ("is_active", "is_superuser")}),
+        (lazy("Dates"), {"fields": ("last_login", "date_joined")}),
     )
     add_fieldsets = ((None, {"classes": ("wide",), "fields": ("email", "usable_password", "password1", "password2")}),)
     list_display = ("email", "first_name", "last_name", "is_active", "is_superuser", "last_login")

@@ -10,10 +10,12 @@ import json
 from typing import Any, ClassVar
 
 from django import forms
+from django.utils.translation import gettext
 
 from projects.accounts.members import MemberRefused, check_change, check_new_role, find_newcomer
 from projects.api.parsers import parse_value
 from projects.common.api_error import ApiError
+from projects.common.translation import lazy
 from projects.models import Attribute, Role, User
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
@@ -23,12 +25,12 @@ from projects.records.attributes import COMPUTED, WrongValue, checked
 class OrganizationForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such type at run time
     """A new tenant and its owner."""
 
-    owner = forms.EmailField(help_text="The e-mail of someone who has an account.")
+    owner = forms.EmailField(help_text=lazy("The e-mail of someone who has an account."))
 
     def clean_owner(self) -> User:
         user = User.objects.filter(email__iexact=self.cleaned_data["owner"], is_active=True).first()
         if user is None:
-            raise forms.ValidationError("No account has this e-mail. Add the user first.")
+            raise forms.ValidationError(gettext("No account has this e-mail. Add the user first."))
         return user
 
 
@@ -51,7 +53,7 @@ class MemberForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no su
 
 
 class NewMemberForm(MemberForm):
-    email = forms.EmailField(label="e-mail", help_text="The e-mail of someone who has an account.")
+    email = forms.EmailField(label="e-mail", help_text=lazy("The e-mail of someone who has an account."))
 
     def clean_email(self) -> User:
         try:
@@ -74,7 +76,7 @@ class AttributeForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no
         label="value",
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "autocomplete": "off"}),
-        help_text="Secrets are not shown. Enter a new one, or leave this empty to keep it.",
+        help_text=lazy("Secrets are not shown. Enter a new one, or leave this empty to keep it."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -86,9 +88,9 @@ class AttributeForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no
         data = super().clean() or {}
         key, kind = data.get("key", self.instance.key), data.get("type")
         if self.instance._state.adding and _exists(data.get("project"), key=key):
-            self.add_error("key", "An attribute with this name already exists. Change that one.")
+            self.add_error("key", gettext("An attribute with this name already exists. Change that one."))
         if key in COMPUTED:
-            self.add_error("key", "This attribute is computed from other rows. Change those instead.")
+            self.add_error("key", gettext("This attribute is computed from other data. Change that data instead."))
         if kind:
             self._clean_value(key, text=data.get("text", ""), kind=AttributeType(kind))
         return data
@@ -97,12 +99,12 @@ class AttributeForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no
         if kind is AttributeType.SECRET and not text:
             self.keeps_secret = bool(self.instance.secret)
             if not self.keeps_secret:
-                self.add_error("text", "Enter the secret.")
+                self.add_error("text", gettext("Enter the secret."))
             return
         try:
             self.cleaned_data["value"] = checked(key, parse_value(text) if kind is AttributeType.JSON else text, kind)
         except ApiError as error:
-            self.add_error("text", f"This isn’t valid JSON. {error.message}")
+            self.add_error("text", gettext("This isn’t valid JSON. %(message)s") % {"message": error.message})
         except WrongValue as error:
             self.add_error("text", str(error))
 

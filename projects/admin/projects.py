@@ -7,10 +7,12 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from projects.admin.forms import ApiKeyForm, AttributeForm
 from projects.admin.tenant_admin import MASK, TenantAdmin, current_user, own_organization
 from projects.agents.services import create_key, create_project, revoke_key
+from projects.common.translation import lazy
 from projects.models import (
     AgentVersion,
     ApiKey,
@@ -19,6 +21,7 @@ from projects.models import (
     IdempotentRequest,
     Project,
     Source,
+    StoredBytes,
     Widget,
 )
 from projects.models.agent_config import AgentConfig
@@ -112,11 +115,15 @@ class ApiKeyAdmin(TenantAdmin):
     addable = ("project", "name", "scopes", "expires_at")
     hidden = ("digest",)
 
-    @admin.action(description="Revoke the selected keys")
+    @admin.action(description=lazy("Revoke the selected keys"))
     def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:
         user = current_user(request)
         revoked = sum(revoke_key(key, by=user) for key in keys)
-        messages.success(request, f"{revoked} of {len(keys)} keys revoked. They stop working at the next request.")
+        messages.success(
+            request,
+            gettext("%(revoked)s of %(keys)s keys revoked. They stop working at the next request.")
+            % {"revoked": revoked, "keys": len(keys)},
+        )
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         if change:
@@ -128,7 +135,9 @@ class ApiKeyAdmin(TenantAdmin):
         user = current_user(request)
         new = create_key(obj.project, name=obj.name, scopes=scopes, expires_at=obj.expires_at, created_by=user)
         obj.pk, obj.prefix = new.key.pk, new.key.prefix
-        messages.warning(request, f"Copy the key now, it won't be shown again: {new.secret}")
+        messages.warning(
+            request, gettext("Copy the key now. It won’t be shown again: %(secret)s") % {"secret": new.secret}
+        )
 
 
 @admin.register(IdempotentRequest)
@@ -137,3 +146,13 @@ class IdempotentRequestAdmin(TenantAdmin):
     list_filter = ("project",)
     list_select_related = ("project",)
     search_fields = ("key",)
+
+
+@admin.register(StoredBytes)
+class StoredBytesAdmin(TenantAdmin):
+    """The bytes that projects store, read-only: triggers count them."""
+
+    list_display = ("kind", "bytes", "project")
+    list_filter = ("kind", "project")
+    list_select_related = ("project",)
+    search_fields = ("=id",)

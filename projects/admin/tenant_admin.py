@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 from django.contrib.admin import ModelAdmin
-from django.db.models import Model
+from django.db.models import Model, UUIDField
 from django.db.models.constants import LOOKUP_SEP
 from django.http import HttpRequest
+from django.utils.functional import cached_property
+from django.utils.text import capfirst
 
+from projects.admin.reference import Reference
 from projects.models import Member, Organization, Role, User
 from projects.records.audit import Actor
 from tenancy.scope import current_organization_id, is_platform
@@ -23,6 +26,8 @@ from tenancy.scope import current_organization_id, is_platform
 MASK = "••••"
 # The lookups in the links of list filters and date hierarchies.
 ASKED = {"id", "exact", "in", "isnull", "gte", "lt", "year", "month", "day"}
+# Ids of members in columns that are named after what the member did.
+MEMBERS = {"author_id", "actor_id", "approved_by", "created_by", "ended_by", "resolved_by", "second_by", "taken_by"}
 LINK_VALUE = re.compile(r"(?!\d{5,}\Z)[^\0]{0,1000}")
 
 
@@ -57,9 +62,13 @@ class TenantAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django has no such t
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return self.is_deletable
 
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        title = capfirst(str(self.opts.verbose_name_plural))
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Add the organization's column for platform staff."""
-        return (*self.list_display, *self._owner())
+        """Show names in place of ids, and the organization to platform staff."""
+        return (*(self._named(name) for name in self.list_display), *self._owner())
 
     def get_list_select_related(self, request: HttpRequest) -> Any:
         related = self.list_select_related
@@ -69,7 +78,7 @@ class TenantAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django has no such t
         if obj is None:
             return list(self.addable)
         columns = [field.name for field in self.opts.fields if field.name not in ("organization", *self.hidden)]
-        return [*self._owner(), *self.shown, *columns]
+        return [*self._owner(), *self.shown, *(self._named(name) for name in columns)]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
         if obj is None:
@@ -81,7 +90,8 @@ class TenantAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django has no such t
         letter.
         """
         field, *path = lookup.split(LOOKUP_SEP)
-        offered = ("id", self.date_hierarchy, *(name for name in self.list_filter if isinstance(name, str)))
+        filters = (getattr(one, "parameter_name", one) for one in self.list_filter)
+        offered = ("id", self.date_hierarchy, *filters)
         is_asked = field in offered and set(path) <= ASKED and LINK_VALUE.fullmatch(value)
         return bool(is_asked) and super().lookup_allowed(lookup, value, request)
 
@@ -90,6 +100,17 @@ class TenantAdmin(ModelAdmin):  # type: ignore[type-arg]  # Django has no such t
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
+
+    def _named(self, column: Any) -> Any:
+        """The column; for the id of a row that has pages of its own, a column with that row's name."""
+        return self._references.get(column, column) if isinstance(column, str) else column
+
+    @cached_property
+    def _references(self) -> dict[str, Reference]:
+        ids = [field.name for field in self.opts.fields if isinstance(field, UUIDField) and not field.primary_key]
+        pages = {model._meta.model_name: model for model in self.admin_site._registry}
+        found = ((name, Member if name in MEMBERS else pages.get(name.removesuffix("_id"))) for name in ids)
+        return {name: Reference(name, model) for name, model in found if model}
 
     def _owner(self) -> tuple[str, ...]:
         is_owned = any(field.name == "organization" for field in self.opts.fields)

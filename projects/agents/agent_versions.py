@@ -1,4 +1,4 @@
-"""Editing and restoring an agent's settings, with merging of concurrent edits."""
+"""Editing the draft of an agent's settings, with merging of concurrent edits."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext, override
 from pydantic import ValidationError
 
 from outbound.errors import BlockedAddress
 from outbound.guard import Guard
-from projects.agents.model_key import has_stored_key
 from projects.agents.prompt_budget import size_advice
 from projects.agents.prompt_size import measure_prompt
 from projects.agents.services import latest_agent_version, save_agent
@@ -30,7 +30,10 @@ class ChangedMeanwhile(Conflict):
     """
 
     def __init__(self, latest: AgentVersion, *, values: Mapping[str, Any]) -> None:
-        super().__init__(f"Someone saved version {latest.number} while you were editing.", code="changed_meanwhile")
+        super().__init__(
+            gettext("Someone saved version %(number)s while you were editing.") % {"number": latest.number},
+            code="changed_meanwhile",
+        )
         self.latest = latest
         self.values = dict(values)
 
@@ -46,16 +49,16 @@ class Edit:
 
 
 def change_agent(project: Project, edit: Edit) -> AgentVersion:
-    """Save an edit as a new version. An edit without changes returns the current version.
+    """Save an edit as a new draft. An edit without changes returns the newest version.
 
     A concurrent edit of other fields is merged. A conflicting one raises ChangedMeanwhile and saves nothing. Raises
     SettingsRefused with a sentence per field for invalid values, unknown or ambiguous names, and settings that leave no
     room for the conversation. Must run in a transaction.
     """
     latest = latest_agent_version(project)
-    current = _current_document(latest)
+    current = current_document(latest)
     proposed = _dump(checked_config({**current, **edit.changes}))
-    _check_new_url(proposed["model_base_url"], current=current.get("model_base_url", ""))
+    check_new_url(proposed["model_base_url"], current=current.get("model_base_url", ""))
     changes = {name: proposed[name] for name in edit.changes}
     if latest.number != edit.started_from:
         changes = _merge_edit(project, edit, changes=changes, latest=latest)
@@ -64,28 +67,10 @@ def change_agent(project: Project, edit: Edit) -> AgentVersion:
         return latest
     if wrong := name_errors(project, config, current=current):
         raise SettingsRefused(wrong)
-    _check_size(project, config, current=current, among=edit.changes)
-    note = edit.note or summary_of(differences(current, _dump(config)))
-    return save_agent(project, config=config, author=edit.author, note=note, started_from=latest.number)
-
-
-def restore_agent_version(project: Project, number: int, *, started_from: int, author: User) -> AgentVersion:
-    """Save an earlier version's settings as the newest version. Must run in a transaction.
-
-    While a model key is stored, the current model address is kept, because the key was entered for it. Raises
-    NewerVersion if `started_from` is no longer the newest version, SettingsRefused, AgentVersion.DoesNotExist.
-    """
-    old = AgentVersion.objects.get(project=project, number=number)
-    current = _current_document(latest_agent_version(project))
-    document = dict(old.document)
-    if has_stored_key(project):
-        document["model_base_url"] = current.get("model_base_url", "")
-    config = checked_config(document)
-    _check_new_url(config.model_base_url, current=current.get("model_base_url", ""))
-    _check_size(project, config, current=current)
-    return save_agent(
-        project, config=config, author=author, note=f"Restored version {number}", started_from=started_from
-    )
+    check_size(project, config, current=current, among=edit.changes)
+    with override(settings.LANGUAGE_CODE):
+        note = edit.note or summary_of(differences(current, _dump(config)))
+    return save_agent(project, config=config, author=edit.author, note=note, started_from=latest.number, is_draft=True)
 
 
 def check_model_url(url: str) -> None:
@@ -93,7 +78,9 @@ def check_model_url(url: str) -> None:
     try:
         Guard(allow=settings.OUTBOUND_ALLOW).check_url(url)
     except BlockedAddress as error:
-        way = "Use a public URL like https://api.openai.com/v1, or ask the operator to allow this host."
+        way = gettext(
+            "Use a public URL like https://api.openai.com/v1, or ask the server administrator to allow this host."
+        )
         raise SettingsRefused({"model_base_url": f"{error} {way}"}) from error
 
 
@@ -111,9 +98,9 @@ def duplicate_intents(intents: Sequence[Intent]) -> dict[str, str]:
     for index, intent in enumerate(intents):
         number = first.setdefault(" ".join(intent.name.split()).casefold(), index + 1)
         if number != index + 1:
-            found[f"intents.{index}.name"] = (
-                f"Intent {number} is also called '{intents[number - 1].name}'. Rename one of them, or merge them."
-            )
+            found[f"intents.{index}.name"] = gettext(
+                "Intent %(number)s is also called '%(name)s'. Rename one of them, or merge them."
+            ) % {"number": number, "name": intents[number - 1].name}
     return found
 
 
@@ -130,13 +117,14 @@ def _merge_edit(project: Project, edit: Edit, *, changes: Mapping[str, Any], lat
     return values
 
 
-def _check_new_url(url: str, *, current: str) -> None:
+def check_new_url(url: str, *, current: str) -> None:
+    """Check a model's address unless it is the current one. Raises SettingsRefused."""
     # A stored address is not checked again: a change of the operator's list must not block unrelated edits.
     if url and url != current:
         check_model_url(url)
 
 
-def _check_size(
+def check_size(
     project: Project, config: AgentConfig, *, current: Mapping[str, Any], among: Collection[str] = ()
 ) -> None:
     """Check that a request has room for a conversation besides these settings. Raises SettingsRefused.
@@ -156,7 +144,7 @@ def _total_size(project: Project, document: Mapping[str, Any]) -> int:
         return 0
 
 
-def _current_document(version: AgentVersion) -> dict[str, Any]:
+def current_document(version: AgentVersion) -> dict[str, Any]:
     """The version's document, with defaults for newer fields; unchanged if it is no longer valid."""
     try:
         return _dump(version.config)

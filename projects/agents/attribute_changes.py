@@ -8,18 +8,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from projects.agents.model_choice import KEY_ATTRIBUTE
+from django.utils.translation import gettext
+
+from projects.agents.model_choice import KEY_ATTRIBUTES
 from projects.api.parsers import parse_value
 from projects.common.api_error import ApiError
+from projects.common.numbers import grouped
+from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.agent_errors import SettingsRefused
 from projects.models.attribute import AttributeType
 from projects.records.attributes import Resolved, WrongValue, every_attribute, set_attribute
 
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,159}")
-KEY_RULE = "Start with a letter, then use letters, digits, _, - and full stops, at most 160 characters."
+KEY_RULE = lazy("Start with a letter, then use letters, digits, _, - and full stops, at most 160 characters.")
 LONGEST_VALUE = 10_000
-KEY_TAKEN = "An attribute with this name already exists. Change that one."
+KEY_TAKEN = lazy("An attribute with this name already exists. Change that one.")
 
 
 @dataclass(frozen=True)
@@ -54,8 +58,8 @@ def check_new_key(project: Project, key: str) -> None:
     """Check that an attribute with this name can be added. Raises SettingsRefused."""
     if not KEY.fullmatch(key):
         raise SettingsRefused({"new.key": KEY_RULE})
-    if key == KEY_ATTRIBUTE:
-        raise SettingsRefused({"new.key": "This is the model’s key. Set it under Models."})
+    if key in KEY_ATTRIBUTES:
+        raise SettingsRefused({"new.key": gettext("This is the model’s key. Set it under Models.")})
     if key in every_attribute(project):
         raise SettingsRefused({"new.key": KEY_TAKEN})
 
@@ -87,7 +91,7 @@ def _conflict(edit: AttributeEdit, current: Resolved | None) -> str:
     text = text_of_value(current)
     if edit.type is AttributeType.SECRET or text in (edit.was, edit.text):
         return ""
-    return f"Someone else set this to “{text[:200]}”. Save again to use your value."
+    return gettext("Someone else set this to “%(value)s”. Save again to use your value.") % {"value": text[:200]}
 
 
 def _set(project: Project, edit: AttributeEdit) -> str:
@@ -95,7 +99,7 @@ def _set(project: Project, edit: AttributeEdit) -> str:
     try:
         value = _value(edit)
     except ApiError as error:
-        return f"This isn’t valid JSON. {error.message}"
+        return gettext("This isn’t valid JSON. %(message)s") % {"message": error.message}
     except WrongValue as error:
         return str(error)
     try:
@@ -107,7 +111,10 @@ def _set(project: Project, edit: AttributeEdit) -> str:
 
 def _value(edit: AttributeEdit) -> Any:
     if len(edit.text) > LONGEST_VALUE:
-        raise WrongValue(f"At most {LONGEST_VALUE:,} characters; this has {len(edit.text):,}.")
+        raise WrongValue(
+            gettext("Use at most %(longest_value)s characters. This has %(text)s.")
+            % {"longest_value": grouped(LONGEST_VALUE), "text": grouped(len(edit.text))}
+        )
     if "\x00" in edit.text:
-        raise WrongValue("This contains a control character. Remove it.")
+        raise WrongValue(gettext("This contains a control character. Remove it."))
     return parse_value(edit.text) if edit.type is AttributeType.JSON else edit.text

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
 from projects.common.api_error import Conflict
 from projects.common.differences import Change, label_of
 from projects.common.merge import merge
@@ -25,7 +27,9 @@ class SavedMeanwhile(Conflict):
     """
 
     def __init__(self, *, by: str, values: Facts, changes: Sequence[Change]) -> None:
-        super().__init__(f"{by} changed these settings while you were editing.", code="changed_meanwhile")
+        super().__init__(
+            gettext("%(by)s changed these settings while you were editing.") % {"by": by}, code="changed_meanwhile"
+        )
         self.by = by
         self.values = dict(values)
         self.changes = list(changes)
@@ -51,7 +55,7 @@ def changes_of(current: Facts, values: Facts, *, titles: Mapping[str, str]) -> l
 def last_to_change(project: Project, subject: str, *actions: AuditAction) -> str:
     """The name of the last person in the audit log who took one of these actions."""
     entries = AuditEntry.objects.filter(project_name=project.name, subject=subject, action__in=actions).order_by("-pk")
-    return entries.values_list("actor", flat=True).first() or "Somebody"
+    return entries.values_list("actor", flat=True).first() or gettext("Someone")
 
 
 def as_text(seen: Facts) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.formats import number_format
+from django.utils.translation import gettext
+
 from llm.client import Client
 from llm.errors import LlmError
 from llm.types import CallRecord, ChatRequest, Deadlines, ModelSpec
@@ -32,9 +35,12 @@ async def _ask(client: Client, model: ModelSpec) -> ModelCheck:
     try:
         completion = await client.stream(_request(model), on_text=_ignore_text, record=_ignore_record)
     except LlmError as error:
-        return ModelCheck(False, f"{model.model} didn’t answer. {error}")
-    first = f", the first word after {completion.first_token_ms / 1000:.2f} s" if completion.first_token_ms else ""
-    return ModelCheck(True, f"{model.model} answered in {completion.total_ms / 1000:.2f} s{first}.")
+        return ModelCheck(False, gettext("%(model)s didn’t answer. %(error)s") % {"model": model.model, "error": error})
+    numbers = {"model": model.model, "time": number_format(completion.total_ms / 1000, 2)}
+    if not completion.first_token_ms:
+        return ModelCheck(True, gettext("%(model)s answered in %(time)s s.") % numbers)
+    sentence = gettext("%(model)s answered in %(time)s s, the first word after %(first)s s.")
+    return ModelCheck(True, sentence % {**numbers, "first": number_format(completion.first_token_ms / 1000, 2)})
 
 
 def _request(model: ModelSpec) -> ChatRequest:

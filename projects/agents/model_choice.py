@@ -5,14 +5,18 @@ from __future__ import annotations
 from django.conf import settings
 
 from llm.types import Endpoint, ModelSpec
+from outbound.origin import is_same_server
 from projects.common.crypto import WrongSecret
+from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.agent_config import AgentConfig, Skill
-from projects.records.attributes import MODEL_KEY, read_secret
+from projects.records.attributes import DRAFT_MODEL_KEY, MODEL_KEY, read_secret
 
 FAST_SKILLS: frozenset[Skill] = frozenset({"observer", "detect", "summary"})
 KEY_ATTRIBUTE = MODEL_KEY
-UNREADABLE_KEY = (
+DRAFT_KEY_ATTRIBUTE = DRAFT_MODEL_KEY
+KEY_ATTRIBUTES = frozenset({KEY_ATTRIBUTE, DRAFT_KEY_ATTRIBUTE})
+UNREADABLE_KEY = lazy(
     "The stored API key of the project's own model can't be decrypted, because this server's encryption key has changed. "
     "Enter it again under Configuration, Models."
 )
@@ -50,7 +54,23 @@ def endpoint_of(project: Project, config: AgentConfig) -> Endpoint:
     if not config.model_base_url:
         return operator_endpoint()
     try:
-        return own_endpoint(config.model_base_url, key=read_secret(project, KEY_ATTRIBUTE) or "")
+        return own_endpoint(config.model_base_url, key=read_secret(project, _attribute_of(project, config)) or "")
     except WrongSecret:
         # Not an error yet: work that calls no model needs no key.
         return Endpoint(config.model_base_url, closed=UNREADABLE_KEY)
+
+
+def key_attribute(project: Project, url: str) -> str:
+    """The attribute that holds the key for an address: the published one's, or that of a draft on another server."""
+    return KEY_ATTRIBUTE if is_same_server(url, published_url(project)) else DRAFT_KEY_ATTRIBUTE
+
+
+def published_url(project: Project) -> str:
+    """The address of the published settings' own model; empty for the operator's."""
+    version = Project.objects.select_related("agent_version").get(pk=project.pk).agent_version
+    return str(version.document.get("model_base_url", "")) if version else ""
+
+
+def _attribute_of(project: Project, config: AgentConfig) -> str:
+    is_draft = project.agent_version is not None and project.agent_version.is_draft
+    return key_attribute(project, config.model_base_url) if is_draft else KEY_ATTRIBUTE

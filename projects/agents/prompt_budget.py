@@ -6,15 +6,18 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from projects.agents.prompt_size import PromptSize
+from projects.common.translation import lazy
 
 NAMES = {
-    "rules": "How it answers",
-    "business_context": "Business context",
-    "scenarios": "Scenarios",
-    "procedures": "Procedures",
-    "intents": "Intents, the longer variant",
-    "tools": "Tools that it may call",
+    "rules": lazy("How it answers"),
+    "business_context": lazy("Business context"),
+    "scenarios": lazy("Scenarios"),
+    "procedures": lazy("Procedures"),
+    "intents": lazy("Intents, the longer variant"),
+    "tools": lazy("Tools it can call"),
 }
 
 
@@ -24,15 +27,14 @@ class Part:
 
     field: str
     name: str
-    verb: str = "are"
 
 
 PARTS = {
-    "business_context": Part("business_context", "the business context", "is"),
-    "scenarios": Part("scenarios", "the scenarios"),
-    "procedures": Part("procedures", "the procedures"),
-    "intents": Part("intents", "the intents"),
-    "tools": Part("enabled_tools", "the tools"),
+    "business_context": Part("business_context", lazy("the business context")),
+    "scenarios": Part("scenarios", lazy("the scenarios")),
+    "procedures": Part("procedures", lazy("the procedures")),
+    "intents": Part("intents", lazy("the intents")),
+    "tools": Part("enabled_tools", lazy("the tools")),
 }
 
 
@@ -86,20 +88,29 @@ def size_advice(prompt: PromptSize, *, among: Collection[str] = ()) -> dict[str,
 
 def _sentence(prompt: PromptSize, parts: Sequence[str]) -> str:
     """The advice, naming the parts with the largest first."""
-    sizes = ", ".join(f"{PARTS[part].name} {PARTS[part].verb} {_kb(prompt.parts[part])} kB" for part in parts)
-    left = f"{_kb(prompt.room)} kB are left" if prompt.room > 0 else "nothing is left"
-    return (
-        f"A request may have {_whole_kb(prompt.limit)} kB: {sizes}, and {left} for the conversation. "
-        f"{_advice(prompt, parts)}, so that {_whole_kb(prompt.reserve)} kB of it fit."
-    )
+    sizes = ", ".join(f"{PARTS[part].name} {_kb(prompt.parts[part])} kB" for part in parts)
+    limit = gettext("Requests are limited to %(limit)s kB: %(sizes)s, leaving %(left)s kB for the conversation.") % {
+        "limit": _whole_kb(prompt.limit),
+        "sizes": sizes,
+        "left": _kb(max(0, prompt.room)),
+    }
+    needs = gettext("The conversation needs %(reserve)s kB.") % {"reserve": _whole_kb(prompt.reserve)}
+    return f"{limit} {needs} {_advice(prompt, parts)}"
 
 
 def _advice(prompt: PromptSize, parts: Sequence[str]) -> str:
     # Rounded up, so that following the advice is enough.
     size = f"{math.ceil(prompt.shortfall / 100) / 10:.1f} kB"
     if prompt.parts[parts[0]] < 2 * prompt.shortfall:
-        return f"Shorten the settings by {size}"
-    return f"Shorten {' or '.join(PARTS[part].name for part in parts)} by {size}"
+        return gettext("Shorten the settings by %(size)s.") % {"size": size}
+    names = [str(PARTS[part].name) for part in parts]
+    if len(names) == 1:
+        return gettext("Shorten %(part)s by %(size)s.") % {"part": names[0], "size": size}
+    return gettext("Shorten %(first)s or %(second)s by %(size)s.") % {
+        "first": names[0],
+        "second": names[1],
+        "size": size,
+    }
 
 
 def _kb(size: int) -> str:

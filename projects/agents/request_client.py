@@ -10,6 +10,7 @@ from django.conf import settings
 
 from llm.client import Client
 from outbound.guard import Guard
+from projects.agents.model_telemetry import observe_call
 
 T = TypeVar("T")
 
@@ -23,7 +24,7 @@ async def with_model_client(work: Callable[[Client], Coroutine[Any, Any, T]]) ->
 
 
 async def _with_client(work: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
-    client = Client(prices=settings.MODEL_PRICES, outbound=Guard(allow=settings.OUTBOUND_ALLOW))
+    client = Client(prices=settings.MODEL_PRICES, outbound=Guard(allow=settings.OUTBOUND_ALLOW), observe=observe_call)
     try:
         return await work(client)
     finally:

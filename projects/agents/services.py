@@ -30,12 +30,12 @@ class NewKey:
     secret: str
 
 
-def create_organization(name: str, *, owner: User) -> Organization:
-    """Create a tenant with its first owner, in a transaction of its own."""
+def create_organization(name: str, *, owner: User, developer_tools: bool = False) -> Organization:
+    """Create a tenant with its first owner, with or without developer tools, in a transaction of its own."""
     organization = Organization(name=name)
     with tenant_tx(organization.pk):
         organization.save(force_insert=True)
-        Member.objects.create(user=owner, role=Role.OWNER)
+        Member.objects.create(user=owner, role=Role.OWNER, developer_tools=developer_tools)
     return organization
 
 
@@ -57,8 +57,9 @@ def save_agent(
     author: User | None,
     note: str = "",
     started_from: int | None = None,
+    is_draft: bool = False,
 ) -> AgentVersion:
-    """Save the settings as a new version, used from the next turn on.
+    """Save the settings as a new version, used from the next turn on unless it is a draft.
 
     `started_from` is the number of the edited version; raises NewerVersion if it is no longer the newest.
     """
@@ -67,14 +68,18 @@ def save_agent(
     if started_from not in (None, last):
         raise NewerVersion
     document: dict[str, Any] = config.model_dump(mode="json")
-    version = AgentVersion.objects.create(project=project, number=last + 1, document=document, author=author, note=note)
+    version = AgentVersion.objects.create(
+        project=project, number=last + 1, document=document, author=author, note=note, is_draft=is_draft
+    )
+    if is_draft:
+        return version
     project.agent_version = version
     project.save(update_fields=["agent_version"])
     return version
 
 
 def latest_agent_version(project: Project) -> AgentVersion:
-    """The newest version, with the project locked until the transaction ends."""
+    """The newest version, published or not, with the project locked until the transaction ends."""
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     return AgentVersion.objects.select_related("author").filter(project=project).latest("number")
 
@@ -103,6 +108,14 @@ def create_key(
     )
     record_key_change(AuditAction.KEY_MADE, key, by=created_by)
     return NewKey(key=key, secret=secret)
+
+
+def restore_key(key: ApiKey, *, by: User | None) -> bool:
+    """Take back the revocation of an API key. Returns False if it isn't revoked. Streams that it had open have ended."""
+    if ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=False).update(revoked_at=None) != 1:
+        return False
+    record_key_change(AuditAction.KEY_RESTORED, key, by=by)
+    return True
 
 
 def revoke_key(key: ApiKey, *, by: User | None) -> bool:

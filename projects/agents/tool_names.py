@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from django.utils.translation import gettext
+
 from projects.common.hooks import Hook
 from projects.models import Project
 
@@ -51,5 +53,16 @@ def steps_using(name: str, document: Mapping[str, Any]) -> list[StepReference]:
 def unknown_tool_error(name: str, *, known: Sequence[str]) -> str:
     """An error message for an unknown tool, with similar names."""
     near = [f"'{one}'" for one in get_close_matches(name, known, n=MAX_SUGGESTIONS)]
-    meant = f" Did you mean {', '.join(near[:-1])}{' or ' if near[1:] else ''}{near[-1]}?" if near else ""
-    return f"There is no tool '{name}'.{meant} See the Tools page for all tools."
+    sentences = [
+        gettext("There is no tool '%(name)s'.") % {"name": name},
+        gettext("Did you mean %(names)s?") % {"names": _either(near)} if near else "",
+        gettext("See the Tools page for all tools."),
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def _either(names: Sequence[str]) -> str:
+    """a, b or c"""
+    if len(names) == 1:
+        return names[0]
+    return gettext("%(names)s or %(last)s") % {"names": ", ".join(names[:-1]), "last": names[-1]}

@@ -11,7 +11,9 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.utils.translation import override
 from rest_framework.response import Response
 
 from projects.api.typed_responses import Accepted
@@ -42,7 +44,10 @@ def continues(view: Any) -> Callable[[Callable[[HttpRequest, Continued[S]], Awai
     def decorate(complete: Callable[[HttpRequest, Continued[S]], Awaitable[HttpResponseBase]]) -> AsyncView:
         async def async_view(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
             response = await serve(view, request, **kwargs)
-            return await complete(request, response) if isinstance(response, Continued) else response
+            if not isinstance(response, Continued):
+                return response
+            with override(getattr(request, "staff_language", settings.LANGUAGE_CODE)):
+                return await complete(request, response)
 
         return replaces(view)(async_view)
 

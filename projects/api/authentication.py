@@ -18,10 +18,12 @@ from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.translation import activate
 from rest_framework.authentication import BaseAuthentication, CSRFCheck
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from projects.accounts.languages import language_of_request
 from projects.common.api_error import ApiError
 from projects.models import ApiKey, Member, Project, User
 from projects.models.permissions import VERBS
@@ -130,6 +132,8 @@ class MemberAuthentication(TenantAuthentication):
             return None
         if request.method not in SAFE_METHODS:
             _check_csrf(http)
+        http.staff_language = language_of_request(http, user)  # type: ignore[attr-defined]
+        activate(http.staff_language)  # type: ignore[attr-defined]
         ref = _find_project(user, slug=http.headers.get("X-Project") or http.GET.get("project", ""))
         return PendingAuth(ref.organization_id, partial(_admit_member, user, ref.project_id))
 

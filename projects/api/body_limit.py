@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from typing import Any
@@ -22,6 +23,11 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 API_PATHS = ("/api/", "/widget/")
 API_LIMIT = 256 * 1024
+# The body is a file.
+UPLOADS = re.compile(r"/api/v1/conversations/[^/]+/attachments")
+UPLOAD_LIMIT = 10 * 1024 * 1024
+# Uploads that a process holds in memory at once; others wait unread. A body is read before its caller is known.
+MAX_UPLOADS = 8
 PAGE_LIMIT = 2_621_440
 HEADER_LIMIT = 32 * 1024
 BODY_SECONDS = 60.0
@@ -43,10 +49,17 @@ class BodyLimit:
     def __init__(self, app: App, *, limit: int = API_LIMIT) -> None:
         self._app = app
         self._limit = limit
+        self._uploads = asyncio.Semaphore(MAX_UPLOADS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
+        if not UPLOADS.fullmatch(scope["path"]):
+            return await self._serve(scope, receive, send)
+        async with self._uploads:
+            return await self._serve(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             scope, receive = await self._checked(scope, receive)
         except ClientDisconnected:
@@ -58,7 +71,7 @@ class BodyLimit:
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
         headers = {name.lower(): value for name, value in scope["headers"]}
         _check_head(scope, headers)
-        limit = self._limit if scope["path"].startswith(API_PATHS) else PAGE_LIMIT
+        limit = self._limit_of(scope["path"])
         declared = _declared_length(headers)
         if declared is not None and declared > limit:
             raise _too_large(limit, size=declared)
@@ -66,6 +79,11 @@ class BodyLimit:
             return scope, receive
         body = await _read_body(receive, limit=limit)
         return _with_length(scope, len(body)), _replay_body(body, receive)
+
+    def _limit_of(self, path: str) -> int:
+        if UPLOADS.fullmatch(path):
+            return UPLOAD_LIMIT
+        return self._limit if path.startswith(API_PATHS) else PAGE_LIMIT
 
 
 def _check_head(scope: Scope, headers: dict[bytes, bytes]) -> None:

@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from projects.api.exception_mapping import to_api_error
 from projects.common.api_error import ApiError, Conflict
+from projects.common.logs import describe_error
 from projects.common.middleware import request_id_of
 
 __all__ = [
@@ -43,7 +44,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
             request.path,
             api_error.status_code,
             request_id,
-            error,
+            describe_error(error),
             exc_info=error if api_error.status_code == 500 else None,
         )
     return Response(api_error.body(request_id=request_id), status=api_error.status_code, headers=api_error.headers)

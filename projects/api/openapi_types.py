@@ -28,6 +28,9 @@ from typing import (
 )
 from uuid import UUID
 
+from django.conf import settings
+from django.utils.functional import Promise
+from django.utils.translation import override
 from drf_spectacular.drainage import set_override
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.plumbing import (
@@ -107,6 +110,9 @@ def _basic(hint: Any) -> Document:
 
 def _annotated(hint: Any, auto_schema: Any) -> Document:
     bare, *notes = get_args(hint)
+    # The document is in English, also where it shares a sentence with a page.
+    with override(settings.LANGUAGE_CODE):
+        notes = [str(note) if isinstance(note, Promise) else note for note in notes]
     refinement = next((note for note in notes if not isinstance(note, str)), bare)
     schema = schema_of(refinement, auto_schema)
     if text := " ".join(note for note in notes if isinstance(note, str)):

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import CharField, DateTimeField, Field, IntegerField, Model, Q, QuerySet, TextField
@@ -54,12 +55,17 @@ class Pages(BasePagination):
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         return self.paginate(queryset, request, ordering=getattr(view, "ordering", NEWEST_FIRST))
 
-    def paginate(self, queryset: QuerySet[M], request: Request, *, ordering: str) -> list[M]:
-        """The rows of the requested page. Raises ApiError for an invalid limit or cursor."""
+    def paginate(self, queryset: QuerySet[M] | list[M], request: Request, *, ordering: str) -> list[M]:
+        """The rows of the requested page, of a query or of a list in that order. Raises ApiError for an invalid limit or
+        cursor.
+        """
         limit = _limit(request)
         sign = "-" if ordering.startswith("-") else ""
-        rows = _after_cursor(queryset, request, ordering=ordering).order_by(ordering, f"{sign}id")
-        found = list(rows[: limit + 1])
+        if isinstance(queryset, list):
+            found = _rest_of(queryset, request)[: limit + 1]
+        else:
+            rows = _after_cursor(queryset, request, ordering=ordering).order_by(ordering, f"{sign}id")
+            found = list(rows[: limit + 1])
         self._next = _next_url(request, last=found[limit - 1], ordering=ordering) if len(found) > limit else None
         return found[:limit]
 
@@ -95,6 +101,16 @@ def _after_cursor(queryset: QuerySet[M], request: Request, *, ordering: str) -> 
     value = _value_of(given[2] or "", field=_field(queryset.model, column))
     tie = Q(**{column: value, f"id__{comparison}": given[1]})
     return queryset.filter(Q(**{f"{column}__{comparison}": value}) | tie)
+
+
+def _rest_of(rows: list[M], request: Request) -> list[M]:
+    """The rows after the cursor's; none if that has gone."""
+    given = _given_cursor(request)
+    if given is None:
+        return rows
+    ids = [row.pk for row in rows]
+    last = UUID(given[1])
+    return rows[ids.index(last) + 1 :] if last in ids else []
 
 
 def _given_cursor(request: Request) -> re.Match[str] | None:

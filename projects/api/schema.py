@@ -14,6 +14,7 @@ from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer
 from rest_framework import serializers
 
 from projects.api.openapi_errors import add_errors
+from projects.api.openapi_examples import summary_of
 from projects.api.openapi_types import pattern_schema, schema_of
 from projects.api.serializers import VISIBLE, DocumentField, StrictSerializer, TextField
 from projects.api.typed_responses import response_types
@@ -50,6 +51,9 @@ class Schema(AutoSchema):
         if getattr(self._handler(), "is_idempotent", False):
             _add_parameter(operation, IDEMPOTENCY_KEY)
         return operation
+
+    def get_summary(self) -> str:
+        return str(super().get_summary() or summary_of(self.get_operation_id(), self.get_description()))
 
     def get_response_serializers(self) -> Any:
         return {} if response_types(self._handler()) else super().get_response_serializers()
@@ -90,6 +94,9 @@ class Schema(AutoSchema):
         said = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
         if isinstance(field, serializers.JSONField) and not field.allow_null:
             said["anyOf"] = NOT_NULL
+        if isinstance(field, serializers.DecimalField):
+            # drf-spectacular's own pattern takes a text without a digit.
+            said["pattern"] = _decimal_pattern(field)
         if isinstance(field, TextField):
             said["maxLength"] = field.longest
             said |= pattern_schema(field.form) if field.form else {}
@@ -124,6 +131,11 @@ def _links_below(path: str, paths: dict[str, Any]) -> Iterator[tuple[str, dict[s
             for operation in operations.values():
                 name = operation["operationId"]
                 yield name, {"operationId": name, "parameters": {found[1]: value}}
+
+
+def _decimal_pattern(field: serializers.DecimalField) -> str:
+    places, digits = field.decimal_places or 0, field.max_digits or 0
+    return rf"^-?(?:\d{{1,{digits - places}}}(?:\.\d{{0,{places}}})?|\.\d{{1,{places}}})$"
 
 
 def _with_empty(parameter: OpenApiParameter) -> OpenApiParameter:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -24,7 +25,7 @@ TIMEOUT_SECONDS = 0.25
 PAUSE_SECONDS, LOG_SECONDS = 2.0, 60.0
 
 # Atomic, by Redis's clock: refill the buckets, whose sizes are the arguments. Then take a token from each, or, if one is
-# empty, from none, and return the milliseconds until all have one.
+# empty, from none. Return the milliseconds until all have one, and the whole tokens that each has left.
 TAKE_SCRIPT = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -34,13 +35,27 @@ for i, key in ipairs(KEYS) do
     local bucket = redis.call('HMGET', key, 'tokens', 'at')
     local since = math.max(0, now - (tonumber(bucket[2]) or now))
     tokens[i] = math.min(size, (tonumber(bucket[1]) or size) + since * size / 60000)
-    if tokens[i] < 1 then wait = math.max(wait, math.ceil((1 - tokens[i]) * 60000 / size)) end
+    if tokens[i] < 1 then wait = math.max(wait, size > 0 and math.ceil((1 - tokens[i]) * 60000 / size) or 60000) end
 end
+local answer = {wait}
 for i, key in ipairs(KEYS) do
-    redis.call('HSET', key, 'tokens', tostring(wait == 0 and tokens[i] - 1 or tokens[i]), 'at', now)
+    local left = wait == 0 and tokens[i] - 1 or tokens[i]
+    redis.call('HSET', key, 'tokens', tostring(left), 'at', now)
     redis.call('PEXPIRE', key, 60000)
+    answer[i + 1] = math.floor(left)
 end
-return wait
+return answer
+"""
+
+
+# The tokens of a bucket, without a change.
+LEFT_SCRIPT = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local size = tonumber(ARGV[1])
+local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+local since = math.max(0, now - (tonumber(bucket[2]) or now))
+return math.floor(math.min(size, (tonumber(bucket[1]) or size) + since * size / 60000))
 """
 
 
@@ -56,13 +71,13 @@ class KeyThrottle(BaseThrottle):
         caller = caller_of(request)
         if caller is None or not caller.throttled:
             return True
-        milliseconds = _limiter.take(
+        taken = _limiter.take(
             {
                 caller.identity: settings.API_REQUESTS_PER_MINUTE,
                 f"project:{caller.project.pk}": settings.PROJECT_REQUESTS_PER_MINUTE,
             }
         )
-        self._wait = milliseconds / 1000 or None
+        self._wait = taken.seconds or None
         return self._wait is None
 
     def wait(self) -> float | None:
@@ -72,7 +87,20 @@ class KeyThrottle(BaseThrottle):
 
 def seconds_to_wait(bucket: str, *, per_minute: int) -> float:
     """The wait for a public page's rate limit; 0 if the request is allowed or Redis is unavailable."""
-    return _limiter.take({bucket: per_minute}) / 1000
+    return _limiter.take({bucket: per_minute}).seconds
+
+
+def take_tokens(sizes: Mapping[str, int]) -> Taken:
+    """Take a token from each bucket, or from none. All have one while Redis is unavailable."""
+    return _limiter.take(sizes)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The seconds until each bucket has a token, 0 if one was taken from each, and the tokens that are left."""
+
+    seconds: float
+    left: Sequence[int]
 
 
 class FailOpenLimiter:
@@ -82,15 +110,14 @@ class FailOpenLimiter:
         self._ask_again_at = 0.0
         self._log_again_at = 0.0
 
-    def take(self, sizes: Mapping[str, int]) -> int:
-        """Milliseconds until each bucket has a token; 0 if one was taken from each or Redis is unavailable."""
-        if time.monotonic() < self._ask_again_at:
-            return 0
-        try:
-            return take_token(sizes)
-        except RedisError as error:
-            self._note(error)
-            return 0
+    def take(self, sizes: Mapping[str, int]) -> Taken:
+        """Take a token from each bucket. While Redis is unavailable, all are full."""
+        if time.monotonic() >= self._ask_again_at:
+            try:
+                return take_token(sizes)
+            except RedisError as error:
+                self._note(error)
+        return Taken(0.0, list(sizes.values()))
 
     def _note(self, error: RedisError) -> None:
         now = time.monotonic()
@@ -103,13 +130,28 @@ class FailOpenLimiter:
 _limiter = FailOpenLimiter()
 
 
-def take_token(sizes: Mapping[str, int]) -> int:
+def tokens_taken(sizes: Mapping[str, int]) -> int:
+    """The number of tokens that the first of these buckets lacks; 0 without one or while Redis is unavailable."""
+    for bucket, size in sizes.items():
+        try:
+            return size - int(client().eval(LEFT_SCRIPT, 1, _key(bucket), size))
+        except RedisError:
+            return 0
+    return 0
+
+
+def take_token(sizes: Mapping[str, int]) -> Taken:
     """Take one token from each bucket. A bucket holds `size` tokens and refills in a minute.
 
-    Returns the milliseconds to wait if one has none; then all keep theirs. Raises RedisError.
+    If one has none, all keep theirs. Raises RedisError.
     """
-    keys = [f"makegood:bucket:{bucket}" for bucket in sizes]
-    return int(_script()(keys=keys, args=[*sizes.values()]))
+    keys = [_key(bucket) for bucket in sizes]
+    milliseconds, *left = _script()(keys=keys, args=[*sizes.values()])
+    return Taken(milliseconds / 1000, left)
+
+
+def _key(bucket: str) -> str:
+    return f"makegood:bucket:{bucket}"
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeVar
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Model, QuerySet
 from django.http import QueryDict
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -148,7 +149,9 @@ class ProjectView(TenantView):
         checker = _shared_serializer(serializer)  # type: ignore[arg-type]  # mypy rejects a class as a cache key
         return dict(checker.run_validation(self.request.data))
 
-    def page(self, rows: QuerySet[M], present: Callable[[M], P], *, ordering: str = "-id") -> TypedResponse[Page[P]]:
+    def page(
+        self, rows: QuerySet[M] | list[M], present: Callable[[M], P], *, ordering: str = "-id"
+    ) -> TypedResponse[Page[P]]:
         """One page of rows. Raises ImproperlyConfigured unless the view declares PAGED for GET."""
         if not {*PAGED} <= {*self.queries.get("GET", ())}:
             raise ImproperlyConfigured(f"{type(self).__name__}.queries has no PAGED for GET.")
@@ -164,19 +167,29 @@ def _shared_serializer(serializer: type[BaseSerializer[Any]]) -> BaseSerializer[
 
 
 def check_query(params: QueryDict, *, declared: Iterable[OpenApiParameter], others: Sequence[str] = ()) -> None:
-    """Reject misspelled parameters, repeated parameters, and values outside a parameter's declared choices.
+    """Reject misspelled parameters, repeated parameters, and values that a parameter's declaration excludes.
 
     `others` are names that every view accepts. Raises ApiError.
     """
-    choices = {parameter.name: parameter.enum for parameter in declared}
-    known = [*choices, *others]
+    parameters = {parameter.name: parameter for parameter in declared}
+    known = [*parameters, *others]
     for name, values in params.lists():
         if name in known:
             if len(values) > 1:
                 raise ApiError("repeated_parameter", f"{name} appears more than once; send it once.", field=name)
-            _check_choice(name, values[0], choices=choices.get(name))
+            if name in parameters:
+                _check_value(parameters[name], values[0])
         elif near := get_close_matches(name[:MAX_SHOWN], known, n=1, cutoff=SIMILARITY_CUTOFF):
             raise ApiError("unknown_parameter", _refusal(name, near[0], known=known), field=name[:MAX_SHOWN])
+
+
+def _check_value(parameter: OpenApiParameter, value: str) -> None:
+    is_boolean = parameter.type is OpenApiTypes.BOOL
+    _check_choice(parameter.name, value, choices=("true", "false") if is_boolean else parameter.enum)
+    longest = parameter.type.get("maxLength") if isinstance(parameter.type, dict) else None
+    if longest is not None and len(value) > longest:
+        message = f"{parameter.name} has {len(value)} characters. Use at most {longest}."
+        raise ApiError("too_long", message, field=parameter.name)
 
 
 def _check_choice(name: str, value: str, *, choices: Sequence[Any] | None) -> None:

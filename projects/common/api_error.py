@@ -24,9 +24,10 @@ class ApiError(Exception):
         status: int | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        super().__init__(message)
+        # A lazy translation becomes text here, in the language of the request.
+        self.message = str(message)
+        super().__init__(self.message)
         self.code = code
-        self.message = message
         self.field = field
         self.status_code = status or self.status
         self.headers = dict(headers or {})

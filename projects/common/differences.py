@@ -8,42 +8,44 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
+from projects.common.translation import lazy
 from projects.common.verticals import VERTICALS
 
 LABELS = {
-    "agent_name": "Agent’s name",
-    "business_name": "Business name",
-    "business_context": "Business context",
-    "timezone": "Time zone",
-    "model_base_url": "Model address",
-    "observer_fields": "Observed field",
-    "scenarios": "Scenario",
-    "procedures": "Procedure",
-    "intents": "Intent",
+    "agent_name": lazy("Agent’s name"),
+    "business_name": lazy("Business name"),
+    "business_context": lazy("Business context"),
+    "timezone": lazy("Time zone"),
+    "model_base_url": lazy("Model address"),
+    "observer_fields": lazy("Observed field"),
+    "scenarios": lazy("Scenario"),
+    "procedures": lazy("Procedure"),
+    "intents": lazy("Intent"),
     "steps": "step",
     "collects": "fields",
-    "working_hours": "during hours",
-    "non_working_hours": "outside hours",
-    "follow_up_minutes": "Follow-up after minutes",
-    "score_quality_on": "Quality is scored on",
+    "working_hours": lazy("during hours"),
+    "non_working_hours": lazy("outside hours"),
+    "follow_up_minutes": lazy("Follow-up after (minutes)"),
+    "score_quality_on": lazy("Quality is scored on"),
+    "ask_for_ratings": lazy("Ask customers for a rating"),
     "action": "then",
-    "vertical": "Kind of business",
-    "enabled_tools": "Tools it may use",
-    "escalation_rules": "Escalation",
-    "caller_verification": "Caller verification",
+    "vertical": lazy("Kind of business"),
+    "enabled_tools": lazy("Tools it can use"),
+    "escalation_rules": lazy("Escalation"),
+    "caller_verification": lazy("Caller verification"),
 }
 # Display names of values.
-ACTIONS = {"transfer": "the call is put through", "message": "they get a text"}
-LEVELS = {"none": "never asked", "basic": "by what is on file", "code": "by a one-time code"}
-EVERY_TOOL, NO_TOOL = "all that the business allows", "none"
+ACTIONS = {"transfer": lazy("the call is transferred"), "message": lazy("they get a text")}
+LEVELS = {"none": lazy("never asked"), "basic": lazy("by contact details on file"), "code": lazy("by a one-time code")}
+EVERY_TOOL, NO_TOOL = lazy("all available tools"), "none"
 DAYS = {
-    "mon": "Monday",
-    "tue": "Tuesday",
-    "wed": "Wednesday",
-    "thu": "Thursday",
-    "fri": "Friday",
-    "sat": "Saturday",
-    "sun": "Sunday",
+    "mon": lazy("Monday"),
+    "tue": lazy("Tuesday"),
+    "wed": lazy("Wednesday"),
+    "thu": lazy("Thursday"),
+    "fri": lazy("Friday"),
+    "sat": lazy("Saturday"),
+    "sun": lazy("Sunday"),
 }
 # The keys that identify an item of a list.
 IDENTITIES = ("title", "name", "key", "when")
@@ -51,6 +53,7 @@ TOKEN = re.compile(r"\s+|\w+|[^\w\s]")
 # Longer texts are shown whole, because comparing them word by word would take too long.
 LONGEST_COMPARED = 4000
 LONGEST_SUMMARY = 180
+LONGEST_SAME = 300
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,9 @@ class Change:
 
     @property
     def pieces(self) -> list[Piece]:
-        """Both texts merged, with deletions and insertions."""
-        return list(_pieces(self.before, self.after))
+        """Both texts merged, with deletions and insertions. Long passages that stay are cut to what is beside a change."""
+        found = list(_pieces(self.before, self.after))
+        return [_near_changes(piece, at, last=len(found) - 1) for at, piece in enumerate(found)]
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
@@ -94,18 +98,18 @@ def summary_of(changes: Sequence[Change]) -> str:
 
 def label_of(name: str) -> str:
     """A field's display name."""
-    return LABELS.get(name) or DAYS.get(name) or name.replace("_", " ").capitalize()
+    return str(LABELS.get(name) or DAYS.get(name) or name.replace("_", " ").capitalize())
 
 
 def _display_value(name: str, value: Any) -> Any:
     """A field's value for display. A missing list of tools allows every tool, an empty one allows none."""
     if name == "vertical":
-        return VERTICALS[value].title if value in VERTICALS else value
+        return str(VERTICALS[value].title) if value in VERTICALS else value
     if name == "enabled_tools":
-        return EVERY_TOOL if value is None else value or NO_TOOL
+        return str(EVERY_TOOL) if value is None else value or str(NO_TOOL)
     if name == "escalation_rules":
-        return [{**rule, "action": [ACTIONS.get(rule["action"], rule["action"])]} for rule in value or []]
-    return LEVELS.get(value, value) if name == "caller_verification" else value
+        return [{**rule, "action": [str(ACTIONS.get(rule["action"], rule["action"]))]} for rule in value or []]
+    return str(LEVELS[value]) if name == "caller_verification" and value in LEVELS else value
 
 
 def _compare(label: str, old: Any, new: Any) -> Iterator[Change]:
@@ -205,6 +209,13 @@ def _plain_item(item: Mapping[str, Any]) -> str:
         elif text := _plain(value):
             parts.append(text if isinstance(value, str) else f"({label_of(name).lower()}: {text})")
     return "\n".join(parts) if any("\n" in part or part[:2] == "1." for part in parts) else " ".join(parts)
+
+
+def _near_changes(piece: Piece, at: int, *, last: int) -> Piece:
+    if piece.kind != "same" or len(piece.text) <= LONGEST_SAME:
+        return piece
+    before, after = piece.text[: LONGEST_SAME // 2] if at else "", piece.text[-LONGEST_SAME // 2 :] if at < last else ""
+    return Piece("same", f"{before} … {after}".strip(" ") if at in (0, last) else f"{before} … {after}")
 
 
 def _pieces(before: str, after: str) -> Iterator[Piece]:

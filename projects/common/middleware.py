@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.cache import add_never_cache_headers
 
+from projects.common.request_telemetry import answering
 from tenancy.ids import uuid7
 
 HEADER = "X-Request-ID"
@@ -34,13 +35,19 @@ class RequestIdMiddleware:
             markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        request.request_id = make_request_id()  # type: ignore[attr-defined]
+        request_id = request.request_id = make_request_id()  # type: ignore[attr-defined]
         if self._is_async:
             return self._answer_async(request)
-        return _finish(cast(HttpResponseBase, self._get_response(request)), request)
+        with answering(request, request_id=request_id) as seen:
+            response = _finish(cast(HttpResponseBase, self._get_response(request)), request)
+            seen.status = response.status_code
+        return response
 
     async def _answer_async(self, request: HttpRequest) -> HttpResponseBase:
-        return _finish(await self._get_response(request), request)
+        with answering(request, request_id=request_id_of(request)) as seen:
+            response = _finish(await self._get_response(request), request)
+            seen.status = response.status_code
+        return response
 
 
 def make_request_id() -> str:

@@ -6,6 +6,7 @@ import re
 from urllib.parse import SplitResult, urlsplit
 
 import idna
+from django.utils.translation import gettext
 
 HOST = re.compile(r"(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 IPV6 = re.compile(r"\[[0-9a-f:.]{2,45}\]")
@@ -23,17 +24,19 @@ def origin_of(typed: str) -> str:
     """
     text = typed.strip()
     if "*" in text:
-        raise InvalidOrigin("Wildcards aren't allowed. Enter each site, like https://shop.example.")
+        raise InvalidOrigin(gettext("Wildcards aren't allowed. Enter each site, like https://shop.example."))
     if "://" not in text:
-        raise InvalidOrigin(f"“{text[:80]}” has no scheme. Put https:// in front of it.")
+        raise InvalidOrigin(gettext("“%(value)s” has no scheme. Put https:// in front of it.") % {"value": text[:80]})
     parts = _split(text)
     if parts.scheme not in DEFAULT_PORTS:
         raise InvalidOrigin(
-            f"“{parts.scheme[:20]}:” isn't supported. Enter an address that begins with https:// or http://."
+            gettext("“%(value)s:” isn't supported. Enter an address that begins with https:// or http://.")
+            % {"value": parts.scheme[:20]}
         )
     if parts.path not in ("", "/") or parts.query or parts.fragment or parts.username is not None:
         raise InvalidOrigin(
-            f"“{text[:80]}” is more than a site. Remove what follows the host: {parts.scheme}://{_host_of(parts)}."
+            gettext("“%(value)s” contains more than a site. Use %(scheme)s://%(parts)s.")
+            % {"value": text[:80], "scheme": parts.scheme, "parts": _host_of(parts)}
         )
     return _normalize(parts)
 
@@ -43,7 +46,9 @@ def _split(text: str) -> SplitResult:
         parts = urlsplit(text)
         _ = parts.port
     except ValueError as error:
-        raise InvalidOrigin(f"“{text[:80]}” isn't a valid address. Enter one like https://shop.example.") from error
+        raise InvalidOrigin(
+            gettext("“%(value)s” isn't a valid address. Enter one like https://shop.example.") % {"value": text[:80]}
+        ) from error
     return parts
 
 
@@ -55,7 +60,10 @@ def _host_of(parts: SplitResult) -> str:
 def _normalize(parts: SplitResult) -> str:
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else _ascii(parts.hostname or "")
     if not (HOST.fullmatch(host) or IPV6.fullmatch(host)):
-        raise InvalidOrigin(f"“{host[:80]}” isn't a valid host name. Enter an address like https://shop.example.")
+        raise InvalidOrigin(
+            gettext("“%(value)s” isn't a valid host name. Enter an address like https://shop.example.")
+            % {"value": host[:80]}
+        )
     port = "" if parts.port in (None, DEFAULT_PORTS[parts.scheme]) else f":{parts.port}"
     return f"{parts.scheme}://{host}{port}"
 
@@ -69,5 +77,6 @@ def _ascii(host: str) -> str:
         return ".".join(one if one.isascii() else f"xn--{one.encode('punycode').decode()}" for one in mapped.split("."))
     except UnicodeError as error:
         raise InvalidOrigin(
-            f"“{host[:80]}” isn't a valid host name. Enter an address like https://shop.example."
+            gettext("“%(value)s” isn't a valid host name. Enter an address like https://shop.example.")
+            % {"value": host[:80]}
         ) from error

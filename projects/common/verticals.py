@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from projects.common.translation import lazy
+
 
 class Capability(StrEnum):
     """An ability of an agent that depends on the vertical; a tool requires at most one."""
@@ -33,26 +35,29 @@ def _preset(name: str, title: str, lead: str, *more: Capability) -> Vertical:
 VERTICALS: Mapping[str, Vertical] = {
     vertical.name: vertical
     for vertical in (
-        _preset("generic", "Any business", "Hands over to a person."),
-        _preset("ecommerce", "Online shop", "Looks orders up.", Capability.ORDER_STATUS),
+        _preset("generic", lazy("Any business"), lazy("Hands over to a person.")),
+        _preset("ecommerce", lazy("Online shop"), lazy("Looks orders up."), Capability.ORDER_STATUS),
         _preset(
             "help_center",
-            "Help center",
-            "Opens tickets and shows articles.",
+            lazy("Help center"),
+            lazy("Opens tickets and shows articles."),
             Capability.TICKETING,
             Capability.KB_ARTICLE_CARD,
         ),
-        _preset("bookings", "Bookings", "Books tables, rooms and appointments."),
+        _preset("bookings", lazy("Bookings"), lazy("Books tables, rooms and appointments.")),
         _preset(
             "ecommerce_help_center",
-            "Online shop with a help center",
-            "Looks orders up, opens tickets and shows articles.",
+            lazy("Online shop with a help center"),
+            lazy("Looks orders up, opens tickets and shows articles."),
             Capability.ORDER_STATUS,
             Capability.TICKETING,
             Capability.KB_ARTICLE_CARD,
         ),
         _preset(
-            "healthcare", "Healthcare", "Books appointments, and opens tickets for the team.", Capability.TICKETING
+            "healthcare",
+            lazy("Healthcare"),
+            lazy("Books appointments, and opens tickets for the team."),
+            Capability.TICKETING,
         ),
     )
 }

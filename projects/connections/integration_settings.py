@@ -9,6 +9,7 @@ from unicodedata import category
 import phonenumbers
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext_noop
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from outbound.errors import BlockedAddress
@@ -20,6 +21,9 @@ from outbound.target import LONGEST_URL
 # Ports of mail servers, allowed besides the ports that are open to all requests (RFC 8314, RFC 5321).
 MAIL_PORTS = frozenset({25, 465, 587})
 TWILIO_URL = "https://api.twilio.com"
+GRAPH_URL = "https://graph.facebook.com/v23.0"
+TELEGRAM_URL = "https://api.telegram.org"
+OPENAI_URL = "https://api.openai.com/v1"
 NO_CONTROLS = "Remove the line break or control character."
 PLAIN_HTTP = "Use https://. Over http, anyone on the network could read the data."
 
@@ -43,6 +47,19 @@ def an_address(text: str) -> str:
     except DjangoValidationError:
         raise ValueError("Enter an e-mail address like hello@example.com.") from None
     return text
+
+
+def in_e164(text: str) -> str:
+    """The number in E.164. Raises NumberParseException without a country code."""
+    return phonenumbers.format_number(phonenumbers.parse(text, None), phonenumbers.PhoneNumberFormat.E164)
+
+
+def own_number(text: str) -> str:
+    """The business's number in E.164, or an empty text. Raises ValueError."""
+    try:
+        return in_e164(text) if text else ""
+    except phonenumbers.NumberParseException:
+        raise ValueError("Enter the number with its country code, like +14155550100.") from None
 
 
 Line = Annotated[str, Field(max_length=200), AfterValidator(without_control_characters)]
@@ -73,16 +90,24 @@ class SmtpSettings(SourceSettings):
 
     address_field = "host"
 
-    host: Line = Field(min_length=1, title="Server", examples=["smtp.example.com"])
-    port: int = Field(587, ge=1, le=65535, title="Port", description="587 for STARTTLS, 465 for TLS.")
+    host: Line = Field(min_length=1, title=gettext_noop("Server"), examples=["smtp.example.com"])
+    port: int = Field(
+        587, ge=1, le=65535, title=gettext_noop("Port"), description=gettext_noop("587 for STARTTLS, 465 for TLS.")
+    )
     security: Literal["starttls", "tls", "none"] = Field(
         "starttls",
-        title="Security",
-        json_schema_extra={"starttls": "STARTTLS", "tls": "TLS from the start", "none": "None: not encrypted"},
+        title=gettext_noop("Security"),
+        json_schema_extra={
+            "starttls": "STARTTLS",
+            "tls": gettext_noop("TLS from the start"),
+            "none": gettext_noop("None: not encrypted"),
+        },
     )
-    user: Line = Field("", title="User", description="Leave empty if the server needs none.")
-    from_address: Address = Field(title="From", examples=["hello@example.com"])
-    from_name: Name = Field("", title="From name", description="Shown to the customer.")
+    user: Line = Field(
+        "", title=gettext_noop("User"), description=gettext_noop("Leave empty if the server needs none.")
+    )
+    from_address: Address = Field(title=gettext_noop("From"), examples=["hello@example.com"])
+    from_name: Name = Field("", title=gettext_noop("From name"), description=gettext_noop("Shown to the customer."))
 
     @model_validator(mode="after")
     def no_password_in_the_open(self) -> Self:
@@ -98,18 +123,62 @@ class SmtpSettings(SourceSettings):
         guard.check_server(self.host, self.port, ports=MAIL_PORTS)
 
 
-class TwilioSettings(SourceSettings):
-    """A Twilio account for the project's outgoing text messages."""
+class ProviderSettings(SourceSettings):
+    """The settings of a provider's API, whose `base_url` may name another server of the same form."""
 
     address_field = "base_url"
+    default_url: ClassVar[str]
 
-    account_sid: Line = Field(title="Account SID", examples=["AC0123456789abcdef0123456789abcdef"])
-    sender: Line = Field(
-        title="From",
-        description="Your number with its country code, a sender name, or a messaging service SID (MG…).",
+    @field_validator("base_url", check_fields=False)
+    @classmethod
+    def without_a_slash(cls, value: str) -> str:
+        return value.rstrip("/") or cls.default_url
+
+    @property
+    def server(self) -> str:
+        return str(getattr(self, self.address_field)).lower()
+
+    def check_server(self, guard: Guard) -> None:
+        check_private_url(str(getattr(self, self.address_field)), guard)
+
+
+class TwilioSettings(ProviderSettings):
+    """A Twilio account: the project's outgoing text messages, and the calls to its number."""
+
+    default_url = TWILIO_URL
+
+    account_sid: Line = Field(title=gettext_noop("Account SID"), examples=["AC0123456789abcdef0123456789abcdef"])
+    number: Line = Field(
+        "",
+        title=gettext_noop("Your number"),
+        description=gettext_noop("The number that customers call, with country code. Texts come from it, too."),
         examples=["+14155550100"],
     )
-    base_url: Line = Field(TWILIO_URL, title="API address", description="Change it for a region or a proxy.")
+    sender: Line = Field(
+        "",
+        title=gettext_noop("From"),
+        description=gettext_noop(
+            "Only if texts don’t come from your number: another number, a sender name, or a messaging service SID (MG…)."
+        ),
+        examples=["+14155550100"],
+    )
+    outside_hours: Literal["answer", "fallback"] = Field(
+        "answer",
+        title=gettext_noop("Calls outside of opening hours"),
+        json_schema_extra={
+            "answer": gettext_noop("The agent answers"),
+            "fallback": gettext_noop("Calls go to the fallback number"),
+        },
+    )
+    voice: Line = Field(
+        "",
+        title=gettext_noop("Voice"),
+        description=gettext_noop("Twilio’s name of a voice for calls. Empty: Twilio’s default for the language."),
+        examples=["en-US-Journey-O"],
+    )
+    base_url: Line = Field(
+        TWILIO_URL, title=gettext_noop("API address"), description=gettext_noop("Change it for a region or a proxy.")
+    )
 
     @field_validator("account_sid")
     @classmethod
@@ -118,31 +187,39 @@ class TwilioSettings(SourceSettings):
             raise ValueError("An account SID is AC and 32 hexadecimal digits. Copy it from the Twilio console.")
         return value
 
+    @field_validator("number")
+    @classmethod
+    def a_number(cls, value: str) -> str:
+        return own_number(value)
+
     @field_validator("sender")
     @classmethod
     def a_sender(cls, value: str) -> str:
         is_name = re.fullmatch(r"[A-Za-z0-9 ]{1,11}", value) and any(letter.isalpha() for letter in value)
-        if re.fullmatch(r"MG[0-9a-fA-F]{32}", value) or is_name:
+        if not value or re.fullmatch(r"MG[0-9a-fA-F]{32}", value) or is_name:
             return value
         try:
-            number = phonenumbers.parse(value, None)
+            return in_e164(value)
         except phonenumbers.NumberParseException:
             raise ValueError(
                 "Enter a number with its country code like +14155550100, or a name of at most 11 characters."
             ) from None
-        return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
 
-    @field_validator("base_url")
-    @classmethod
-    def without_a_slash(cls, value: str) -> str:
-        return value.rstrip("/") or TWILIO_URL
+    @model_validator(mode="after")
+    def a_way_to_reach_it(self) -> Self:
+        if not self.number and not self.sender:
+            raise ValueError("Enter your number, or what texts come from.")
+        return self
 
     @property
-    def server(self) -> str:
-        return self.base_url.lower()
+    def texts_from(self) -> str:
+        """The sender of texts."""
+        return self.sender or self.number
 
-    def check_server(self, guard: Guard) -> None:
-        check_private_url(self.base_url, guard)
+    @property
+    def called_number(self) -> str:
+        """The number that callers dial; empty if it isn't known."""
+        return self.number or (self.sender if self.sender.startswith("+") else "")
 
 
 class WooCommerceSettings(SourceSettings):
@@ -151,13 +228,13 @@ class WooCommerceSettings(SourceSettings):
     address_field = "store_url"
 
     store_url: Url = Field(
-        title="Shop address",
-        description="The public address, with https.",
+        title=gettext_noop("Shop address"),
+        description=gettext_noop("The public address, with https."),
         examples=["https://shop.example.com"],
     )
     consumer_key: Line = Field(
-        title="Consumer key",
-        description="From WooCommerce → Settings → Advanced → REST API. Read permission is enough.",
+        title=gettext_noop("Consumer key"),
+        description=gettext_noop("From WooCommerce → Settings → Advanced → REST API. Read permission is enough."),
         examples=["ck_0123456789abcdef0123456789abcdef01234567"],
     )
 
@@ -189,12 +266,16 @@ class ClientLookupSettings(SourceSettings):
     address_field = "url"
 
     url: Url = Field(
-        title="Address",
-        description="We send a GET with ?phone= and the caller’s number. It responds with text for the agent.",
+        title=gettext_noop("Address"),
+        description=gettext_noop(
+            "We send a GET request with ?phone= and the caller’s number. The response is text for the agent."
+        ),
         examples=["https://crm.example.com/callers"],
     )
     header_name: Line = Field(
-        "Authorization", title="Secret header", description="The secret is sent in this header unchanged."
+        "Authorization",
+        title=gettext_noop("Secret header"),
+        description=gettext_noop("The secret is sent in this header unchanged."),
     )
 
     @field_validator("url")
@@ -227,11 +308,15 @@ class CalDavSettings(SourceSettings):
     address_field = "url"
 
     url: Url = Field(
-        title="Calendar address",
-        description="The URL of one calendar, not of the server. Copy it from the calendar’s settings.",
+        title=gettext_noop("Calendar address"),
+        description=gettext_noop("The URL of one calendar, not of the server. Copy it from the calendar’s settings."),
         examples=["https://cal.example.com/dav/calendars/anna/work/"],
     )
-    user: Line = Field(min_length=1, title="User name", description="An account that can write to the calendar.")
+    user: Line = Field(
+        min_length=1,
+        title=gettext_noop("User name"),
+        description=gettext_noop("An account that can write to the calendar."),
+    )
 
     @field_validator("url")
     @classmethod
@@ -265,3 +350,74 @@ def check_private_url(url: str, guard: Guard) -> None:
     target = guard.check_url(url)
     if target.scheme != "https" and not guard.is_opened(target):
         raise BlockedAddress(PLAIN_HTTP, reason="bad_scheme")
+
+
+class OpenAiSipSettings(SourceSettings):
+    """Phone calls over OpenAI's SIP address, for one number of the business."""
+
+    address_field = "base_url"
+
+    number: Line = Field(
+        "",
+        title="Your number",
+        description="The number that callers dial, with its country code. Empty: every call of your OpenAI project.",
+        examples=["+14155550100"],
+    )
+    openai_project: Line = Field(
+        "",
+        title="OpenAI project",
+        description="Your trunk sends calls to sip:proj_…@sip.openai.com;transport=tls.",
+        examples=["proj_0123456789abcdef"],
+    )
+    outside_hours: Literal["answer", "fallback"] = Field(
+        "answer",
+        title="Outside of opening hours",
+        json_schema_extra={"answer": "The agent answers", "fallback": "Calls go to the fallback number"},
+    )
+    base_url: Line = Field(OPENAI_URL, title="API address", description="Change it for a proxy.")
+
+    @field_validator("number")
+    @classmethod
+    def a_number(cls, value: str) -> str:
+        return own_number(value)
+
+    @property
+    def server(self) -> str:
+        return self.base_url.rstrip("/")
+
+    def check_server(self, guard: Guard) -> None:
+        check_private_url(self.base_url, guard)
+
+
+class TelegramSettings(ProviderSettings):
+    """A Telegram bot that customers write to."""
+
+    default_url = TELEGRAM_URL
+
+    base_url: Line = Field(
+        TELEGRAM_URL,
+        title=gettext_noop("API address"),
+        description=gettext_noop("Change it for your own Bot API server."),
+    )
+
+
+class WhatsAppSettings(ProviderSettings):
+    """A WhatsApp number at Meta's Cloud API."""
+
+    default_url = GRAPH_URL
+
+    phone_number_id: Line = Field(
+        title=gettext_noop("Phone number ID"),
+        description=gettext_noop("From Meta’s app dashboard, under WhatsApp → API Setup. It is not the number itself."),
+        examples=["106540352242922"],
+    )
+    base_url: Line = Field(
+        GRAPH_URL, title=gettext_noop("API address"), description=gettext_noop("Change it for a proxy.")
+    )
+
+    @field_validator("phone_number_id")
+    @classmethod
+    def digits(cls, value: str) -> str:
+        if not re.fullmatch(r"[0-9]{1,30}", value):
+            raise ValueError("A phone number ID consists of digits. Copy it from Meta’s app dashboard.")
+        return value

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from projects.common.translation import lazy
 from projects.connections.integration_settings import (
     CalDavSettings,
     ClientLookupSettings,
+    OpenAiSipSettings,
     SmtpSettings,
     SourceSettings,
+    TelegramSettings,
     TwilioSettings,
+    WhatsAppSettings,
     WooCommerceSettings,
 )
 
@@ -19,7 +23,8 @@ class SourceKind:
     """A type of integration. `credential` is the label of its secret.
 
     `carries` names what it sends, or what it reads if it `is_looked_up`: such an integration is only queried, and sends
-    nothing to customers. `sample` is the label of the input for a test; empty if a test needs none.
+    nothing to customers. `sample` is the label of the input for a test; empty if a test needs none. One that `has_page` is
+    connected there, because its provider is told our webhook.
     """
 
     name: str
@@ -32,6 +37,7 @@ class SourceKind:
     needs_secret: bool = True
     is_looked_up: bool = False
     sample: str = ""
+    has_page: bool = False
 
 
 KINDS: dict[str, SourceKind] = {
@@ -39,56 +45,88 @@ KINDS: dict[str, SourceKind] = {
     for kind in (
         SourceKind(
             name="twilio",
-            title="Text messages (Twilio)",
-            carries="text messages",
-            lead="Sends texts to customers from your number.",
+            title=lazy("Text messages and calls (Twilio)"),
+            carries=lazy("text messages"),
+            lead=lazy("Sends texts to customers from your number, and answers its calls."),
             icon="message-2",
             settings=TwilioSettings,
-            credential="Auth token",
-            sample="Your number",
+            credential=lazy("Auth token"),
+            sample=lazy("Your number"),
         ),
         SourceKind(
             name="smtp",
-            title="E-mail (SMTP)",
+            title=lazy("E-mail (SMTP)"),
             carries="e-mails",
-            lead="Sends e-mails to customers through your mail server.",
+            lead=lazy("Sends e-mails to customers through your mail server."),
             icon="mail",
             settings=SmtpSettings,
-            credential="Password",
+            credential=lazy("Password"),
             needs_secret=False,
-            sample="Your e-mail address",
+            sample=lazy("Your e-mail address"),
         ),
         SourceKind(
             name="woocommerce_products",
-            title="Shop (WooCommerce)",
+            title=lazy("Shop (WooCommerce)"),
             carries="orders",
-            lead="Gives customers signed in to your shop the status of their orders.",
+            lead=lazy("Gives customers signed in to your shop the status of their orders."),
             icon="file-text",
             settings=WooCommerceSettings,
-            credential="Consumer secret",
+            credential=lazy("Consumer secret"),
             is_looked_up=True,
         ),
         SourceKind(
             name="client_lookup",
-            title="Caller look-up",
+            title=lazy("Caller lookup"),
             carries="callers",
-            lead="Your system tells the agent who is calling.",
+            lead=lazy("Your system tells the agent who is calling."),
             icon="phone",
             settings=ClientLookupSettings,
-            credential="Secret",
+            credential=lazy("Secret"),
             needs_secret=False,
             is_looked_up=True,
-            sample="A phone number",
+            sample=lazy("A phone number"),
         ),
         SourceKind(
             name="caldav",
-            title="Calendar (CalDAV)",
-            carries="busy times",
-            lead="Busy times in your calendar aren’t offered to customers, and bookings appear in it.",
+            title=lazy("Calendar (CalDAV)"),
+            carries=lazy("busy times"),
+            lead=lazy("Busy times in your calendar aren’t offered to customers, and bookings appear in it."),
             icon="calendar-time",
             settings=CalDavSettings,
-            credential="Password",
+            credential=lazy("Password"),
             is_looked_up=True,
+        ),
+        SourceKind(
+            name="openai_sip",
+            title="Phone calls (OpenAI SIP)",
+            carries="callers",
+            lead="Your agent answers the calls to your number.",
+            icon="phone",
+            settings=OpenAiSipSettings,
+            credential="API key and signing secret",
+            is_looked_up=True,
+        ),
+        SourceKind(
+            name="telegram",
+            title="Telegram",
+            carries=lazy("messages"),
+            lead=lazy("Your agent answers the messages to your bot."),
+            icon="message-2",
+            settings=TelegramSettings,
+            credential=lazy("Bot token"),
+            is_looked_up=True,
+            has_page=True,
+        ),
+        SourceKind(
+            name="whatsapp",
+            title="WhatsApp (Meta)",
+            carries=lazy("messages"),
+            lead=lazy("Your agent answers the messages to your WhatsApp number."),
+            icon="message-2",
+            settings=WhatsAppSettings,
+            credential=lazy("Access token"),
+            is_looked_up=True,
+            has_page=True,
         ),
     )
 }

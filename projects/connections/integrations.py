@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import QuerySet
+from django.utils.translation import gettext, override
 from pydantic import ValidationError
 
 from outbound.errors import BlockedAddress
@@ -18,6 +19,7 @@ from outbound.guard import Guard
 from projects.agents.concurrent_edits import Facts, SavedMeanwhile, changes_of, join, last_to_change
 from projects.common import crypto
 from projects.common.differences import Change
+from projects.common.hooks import Signal
 from projects.connections.demo_store import demo_targets
 from projects.connections.integration_settings import SourceSettings
 from projects.connections.integration_types import KINDS, SourceKind
@@ -27,6 +29,8 @@ from projects.records.audit import record_change
 from tenancy.prepared_queries import PreparedQuery
 
 LONGEST_SECRET = 500
+# A source whose service began to reject (True) or accepts again (False) its credentials.
+reauth_changed: Signal[[UUID, bool]] = Signal()
 # Error keys: for no single setting, and for the secret.
 GENERAL, SECRET = "settings", "secret"
 MASK = "••••"
@@ -98,7 +102,7 @@ def connect_source(
     source.is_enabled, source.needs_reauth = True, False
     source.save()
     action = AuditAction.CONNECTION_CHANGED if current else AuditAction.CONNECTED
-    after = {**_facts(source), **({kind.credential: "a new one"} if edit.secret and current else {})}
+    after = {**_facts(source), **(_new_secret(kind) if edit.secret and current else {})}
     _record(action, project, kind, by=by, before=before, after=after)
     return source
 
@@ -133,12 +137,18 @@ def mark_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bo
 
     Returns False if that was already recorded, so that staff is notified once, or if the connection was replaced since.
     """
-    return _unless_reconnected(source_id, tried).filter(needs_reauth=False).update(needs_reauth=True) == 1
+    is_new = _unless_reconnected(source_id, tried).filter(needs_reauth=False).update(needs_reauth=True) == 1
+    if is_new:
+        reauth_changed.send(source_id, True)
+    return is_new
 
 
 def clear_needs_reauth(source_id: UUID, *, tried: Connection | None = None) -> bool:
     """Record that the service accepts the credentials again. `tried` works as in `mark_needs_reauth`."""
-    return _unless_reconnected(source_id, tried).filter(needs_reauth=True).update(needs_reauth=False) == 1
+    is_new = _unless_reconnected(source_id, tried).filter(needs_reauth=True).update(needs_reauth=False) == 1
+    if is_new:
+        reauth_changed.send(source_id, False)
+    return is_new
 
 
 def needing_reauth(project: Project) -> QuerySet[Source]:
@@ -178,11 +188,14 @@ def _checked_secret(project: Project, kind: SourceKind, typed: SourceSettings, s
     """The entered secret, or the stored one if none was entered. Raises SettingsRefused."""
     if len(secret) > LONGEST_SECRET or not secret.isprintable():
         raise SettingsRefused(
-            {SECRET: f"Use at most {LONGEST_SECRET} characters, without line breaks or control characters."}
+            {
+                SECRET: gettext("Use at most %(longest_secret)s characters, without line breaks or control characters.")
+                % {"longest_secret": LONGEST_SECRET}
+            }
         )
     secret = secret or _stored_secret(project, kind, typed)
     if kind.needs_secret and not secret:
-        raise SettingsRefused({SECRET: f"Enter the {kind.credential.lower()}."})
+        raise SettingsRefused({SECRET: gettext("%(credential)s is required.") % {"credential": kind.credential}})
     return secret
 
 
@@ -195,11 +208,21 @@ def _stored_secret(project: Project, kind: SourceKind, typed: SourceSettings) ->
         return ""
     if kind.settings.model_validate(source.settings).server != typed.server:
         raise SettingsRefused(
-            {SECRET: f"The stored {kind.credential.lower()} is for another address. Enter the one for this address."}
+            {
+                SECRET: gettext(
+                    "%(credential)s: the stored one is for another address. Enter the one for this address."
+                )
+                % {"credential": kind.credential}
+            }
         )
     stored = _readable_secret(source)
     if stored is None:
-        raise SettingsRefused({SECRET: f"The stored {kind.credential.lower()} can’t be decrypted. Enter it again."})
+        raise SettingsRefused(
+            {
+                SECRET: gettext("%(credential)s: the stored one can’t be decrypted. Enter it again.")
+                % {"credential": kind.credential}
+            }
+        )
     return stored
 
 
@@ -280,3 +303,9 @@ def _open_secret(source: Source) -> str:
 
 def _binding(source: Source) -> dict[str, Any]:
     return {"organization_id": cast(UUID, source.organization_id), "field": f"source:{source.kind}"}
+
+
+def _new_secret(kind: SourceKind) -> dict[str, str]:
+    """The fact that the secret was replaced, for the audit log, which is in English."""
+    with override(settings.LANGUAGE_CODE):
+        return {str(kind.credential): "a new one"}

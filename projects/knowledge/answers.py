@@ -12,7 +12,9 @@ MOST_ARTICLES = 3
 LONGEST_PASSAGE = 1_100
 LONGEST_IN_PROMPT = 700
 FOUND = "The knowledge base says, the best first:"
-NOTHING = "The knowledge base has nothing about this. Say that you don't know it and offer to pass the question on; don't guess."
+# The first sentence tells the analytics that a question stayed unanswered.
+NOTHING_FOUND = "The knowledge base has nothing about this."
+NOTHING = f"{NOTHING_FOUND} Say that you don't know it and offer to pass the question on; don't guess."
 
 
 def read_answers(project_id: UUID, question: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.http import Http404
+from django.utils.translation import gettext
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -16,6 +17,7 @@ from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Created, Page, TypedResponse
 from projects.api.views import ProjectView
 from projects.common.api_error import ApiError
+from projects.common.numbers import grouped
 from projects.knowledge.presenters import (
     ArticleLinePayload,
     ArticlePayload,
@@ -77,7 +79,7 @@ class KnowledgeView(ProjectView):
         """The `?published=` filter. Raises ApiError for anything but true and false."""
         text = self.request.query_params.get("published")
         if text is not None and text not in ANSWERS:
-            raise ApiError("invalid_filter", "published must be true or false.", field="published")
+            raise ApiError("invalid_filter", gettext("published must be true or false."), field="published")
         return ANSWERS[text] if text is not None else None
 
 
@@ -119,7 +121,10 @@ class Articles(KnowledgeView):
     def _found(self, question: str, state: bool | None) -> list[FoundArticlePayload]:
         if len(question) > LONGEST_QUESTION:
             raise ApiError(
-                "too_long", f"q has {len(question):,} characters; the limit is {LONGEST_QUESTION:,}.", field="q"
+                "too_long",
+                gettext("q has %(question)s characters; the limit is %(longest_question)s.")
+                % {"question": grouped(len(question)), "longest_question": grouped(LONGEST_QUESTION)},
+                field="q",
             )
         found = search_articles(self.project.pk, question, most=MOST_FOUND, drafts=state is not True)
         return [found_payload(one, self.project) for one in found if state in (None, one.is_published)]

@@ -7,11 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, cast
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 from django.utils.text import slugify
+from django.utils.translation import gettext
 
 from projects.common.api_error import Conflict
 from projects.knowledge.indexing import UNKNOWN, index_articles, language_of
+from projects.knowledge.storage import admit_bytes
 from projects.knowledge.text import ArticleText
 from projects.models import Article, AuditAction, Project, User
 from projects.records.audit import record_change
@@ -34,7 +37,8 @@ class ChangedMeanwhile(Conflict):
 
     def __init__(self, article: Article) -> None:
         super().__init__(
-            f"Someone saved version {article.version} while you were editing. Review it, and save with its number.",
+            gettext("Someone saved version %(version)s while you were editing. Review it, and save with its number.")
+            % {"version": article.version},
             code="changed_meanwhile",
         )
         self.article = article
@@ -57,7 +61,7 @@ def find_article(project: Project, slug: str) -> Article:
 
 
 def write_article(project: Project, text: ArticleText, *, by: Writer, is_published: bool = False) -> Article:
-    """Create an article with a slug made from its title. Raises ArticleRefused, TooManyArticles.
+    """Create an article with a slug made from its title. Raises ArticleRefused, TooManyArticles, Conflict if the storage is full.
 
     Concurrent calls are serialized per project; a slug that is taken gets a numeric suffix.
     """
@@ -65,6 +69,7 @@ def write_article(project: Project, text: ArticleText, *, by: Writer, is_publish
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     if Article.objects.filter(project=project).count() >= MOST_ARTICLES:
         raise TooManyArticles
+    admit_bytes(project, checked.size)
     article = Article.objects.create(
         project=project,
         slug=free_slug(project, checked.title),
@@ -95,6 +100,7 @@ def change_article(article: Article, text: ArticleText, *, by: Writer, started_f
     if started_from not in (None, current.version):
         raise ChangedMeanwhile(find_article(article.project, current.slug))
     changes = {name: value for name, value in asdict(checked).items() if value != getattr(before, name)}
+    admit_bytes(article.project, checked.size - before.size)
     for name, value in changes.items():
         setattr(article, name, value)
     article.version, article.author, article.language = (
@@ -139,6 +145,17 @@ def delete_article(article: Article, *, by: Writer) -> bool:
         return False
     _record(AuditAction.ARTICLE_DELETED, article, by=by, before=facts)
     return True
+
+
+def restore_article(article: Article, *, by: Writer) -> None:
+    """Store an article again that has just been deleted, as it was. Raises Conflict if its address is taken by now."""
+    try:
+        with transaction.atomic():
+            article.save(force_insert=True)
+    except IntegrityError:
+        raise Conflict(gettext("Another article now has this address."), code="slug_taken") from None
+    index_articles([article.pk])
+    _record(AuditAction.ARTICLE_RESTORED, article, by=by, after=_facts(text_of(article), article))
 
 
 def text_of(article: Article) -> ArticleText:

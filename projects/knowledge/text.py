@@ -6,8 +6,12 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from django.utils.translation import gettext
+
 from projects.api.serializers import is_empty
 from projects.common.api_error import Unprocessable
+from projects.common.numbers import grouped
+from projects.common.translation import lazy
 
 LONGEST_TITLE, LONGEST_EXCERPT, LONGEST_BODY = 200, 400, 50_000
 LAYOUT = "\n\t"
@@ -30,6 +34,11 @@ class ArticleText:
     excerpt: str
     body: str
 
+    @property
+    def size(self) -> int:
+        """Its bytes, as they count to the storage."""
+        return sum(len(text.encode(errors="surrogatepass")) for text in (self.title, self.excerpt, self.body))
+
     def checked(self) -> ArticleText:
         """The normalized text: LF line ends, no trailing spaces. Raises ArticleRefused."""
         tidy = ArticleText(_line(self.title), _line(self.excerpt), _paragraphs(self.body))
@@ -41,8 +50,8 @@ class ArticleText:
 
 LONGEST = {"title": LONGEST_TITLE, "excerpt": LONGEST_EXCERPT, "body": LONGEST_BODY}
 MISSING = {
-    "title": "Enter a title that customers would search for.",
-    "body": "Enter the text of the article.",
+    "title": lazy("Enter a title that customers would search for."),
+    "body": lazy("Enter the text of the article."),
 }
 
 
@@ -50,10 +59,16 @@ def _problem(name: str, text: str) -> str:
     if name in MISSING and is_empty(text):
         return MISSING[name]
     if len(text) > LONGEST[name]:
-        return f"This has {len(text):,} characters; the limit is {LONGEST[name]:,}."
+        return gettext("Use at most %(value)s characters. This has %(text)s.") % {
+            "text": grouped(len(text)),
+            "value": grouped(LONGEST[name]),
+        }
     for at, character in enumerate(text):
         if unicodedata.category(character) in ("Cc", "Cs") and character not in LAYOUT:
-            return f"Character {at + 1} is the control character U+{ord(character):04X}; remove it."
+            return gettext("Character %(value)s is the control character U+%(character)s; remove it.") % {
+                "value": at + 1,
+                "character": f"{ord(character):04X}",
+            }
     return ""
 
 

@@ -9,6 +9,7 @@ from projects.models.invitation import Invitation
 from projects.models.key import ApiKey
 from projects.models.organization import Member, Organization, Project, Role
 from projects.models.source import Source
+from projects.models.storage import StoredBytes, StoredKind
 from projects.models.user import User
 from projects.models.widget import Widget
 
@@ -27,6 +28,8 @@ __all__ = [
     "Project",
     "Role",
     "Source",
+    "StoredBytes",
+    "StoredKind",
     "User",
     "Widget",
 ]

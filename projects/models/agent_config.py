@@ -166,6 +166,8 @@ class AgentConfig(Part):
     follow_up_limit: Annotated[int, Field(strict=True, ge=0, le=10)] = 1
     # Check the agent's claims about completed actions before the customer sees them.
     truthful_status: Flag = True
+    # Ask for a rating in the widget and the portal once a conversation is over.
+    ask_for_ratings: Flag = True
     # No follow-ups on text channels between these times of day.
     quiet_hours: tuple[ClockTime, ClockTime] | None = ("21:00", "08:00")
     vertical: VerticalName = "generic"

@@ -6,9 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.utils.translation import gettext
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from projects.common.numbers import grouped
+from projects.common.translation import lazy
 from projects.models.agent_config import AgentConfig
 
 
@@ -16,39 +19,43 @@ class SettingsRefused(ValueError):
     """Invalid settings. `errors` holds a sentence for each path, such as `scenarios.0.steps.2.text`."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
-        super().__init__("; ".join(f"{path}: {sentence}" for path, sentence in errors.items()))
-        self.errors = dict(errors)
+        # A lazy translation becomes text here, in the language of the request.
+        self.errors = {path: str(sentence) for path, sentence in errors.items()}
+        super().__init__("; ".join(f"{path}: {sentence}" for path, sentence in self.errors.items()))
 
 
 # The expected format, by a pattern of the field's path.
 SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"^hours\."), "Enter a time like 09:30. Midnight at the end of a day is 24:00."),
-    (re.compile(r"^quiet_hours"), "Enter a time like 21:00 in both, or leave both empty."),
-    (re.compile(r"^follow_up_minutes"), "Enter minutes from 0 (never) to 10080 (a week), or leave it empty."),
-    (re.compile(r"^follow_up_limit"), "Enter a whole number from 0 to 10."),
-    (re.compile(r"^holidays"), "Enter a date like 2026-12-24."),
+    (re.compile(r"^hours\."), lazy("Enter a time like 09:30. Midnight at the end of a day is 24:00.")),
+    (re.compile(r"^quiet_hours"), lazy("Enter a time like 21:00 in both, or leave both empty.")),
+    (re.compile(r"^follow_up_minutes"), lazy("Enter minutes from 0 (never) to 10080 (a week), or leave it empty.")),
+    (re.compile(r"^follow_up_limit"), lazy("Enter a whole number from 0 to 10.")),
+    (re.compile(r"^holidays"), lazy("Enter a date like 2026-12-24.")),
     (
         re.compile(r"^observer_fields\..*key$"),
-        "Use a name like party_size: lowercase letters, digits and _, at most 40, beginning with a letter.",
+        lazy("Use a name like party_size: lowercase letters, digits and _, at most 40, beginning with a letter."),
     ),
     (
         re.compile(r"\.tools\b"),
-        "Enter tool names separated by commas, like check_availability_tool, create_booking_tool.",
+        lazy("Enter tool names separated by commas, like check_availability_tool, create_booking_tool."),
     ),
-    (re.compile(r"^vertical$"), "Choose one of the kinds of business."),
-    (re.compile(r"^caller_verification$"), "Choose one of the levels."),
-    (re.compile(r"^escalation_rules\..*action$"), "Choose whether to transfer the call or send a message."),
-    (re.compile(r"^enabled_tools\."), "Choose tools from the list."),
-    (re.compile(r"^port$"), "Enter a whole number from 1 to 65535, usually 587."),
-    (re.compile(r"\.collects\b"), "Enter field names of at most 40 characters, separated by commas, like name, phone."),
+    (re.compile(r"^vertical$"), lazy("Choose a kind of business from the list.")),
+    (re.compile(r"^caller_verification$"), lazy("Choose a level from the list.")),
+    (re.compile(r"^escalation_rules\..*action$"), lazy("Choose whether to transfer the call or send a message.")),
+    (re.compile(r"^enabled_tools\."), lazy("Choose tools from the list.")),
+    (re.compile(r"^port$"), lazy("Enter a whole number from 1 to 65535, usually 587.")),
+    (
+        re.compile(r"\.collects\b"),
+        lazy("Enter field names of at most 40 characters, separated by commas, like name, phone."),
+    ),
 )
-NO_FLAG = "Write true or false, without quotation marks."
-EMPTY = "This field is required."
+NO_FLAG = lazy("Write true or false, without quotation marks.")
+EMPTY = lazy("This field is required.")
 NEEDED = {
-    r"^scenarios\.\d+\.steps$": "A scenario needs at least one step. Add one, or remove the scenario.",
-    r"^scenarios\.\d+\.steps\.\d+\.text$": "Describe what the agent does in this step, or remove the step.",
-    r"^escalation_rules\.\d+\.when$": "Enter a condition, or remove the rule.",
-    r"^models\.": "Enter a model, or use the default.",
+    r"^scenarios\.\d+\.steps$": lazy("A scenario needs at least one step. Add one, or remove the scenario."),
+    r"^scenarios\.\d+\.steps\.\d+\.text$": lazy("Describe what the agent does in this step, or remove the step."),
+    r"^escalation_rules\.\d+\.when$": lazy("Enter a condition, or remove the rule."),
+    r"^models\.": lazy("Enter a model, or use the default."),
 }
 
 
@@ -89,11 +96,17 @@ def _too_short(detail: ErrorDetails) -> str:
 
 def _too_long(detail: ErrorDetails) -> str:
     most, length = detail["ctx"]["max_length"], len(detail["input"])
-    return f"Use at most {most:,} characters; this has {length:,}."
+    return gettext("Use at most %(most)s characters. This has %(length)s.") % {
+        "most": grouped(most),
+        "length": grouped(length),
+    }
 
 
 def _too_many(detail: ErrorDetails) -> str:
-    return f"Use at most {detail['ctx']['max_length']} of these; there are {len(detail['input'])}."
+    return gettext("Use at most %(most)s. There are %(number)s.") % {
+        "most": detail["ctx"]["max_length"],
+        "number": len(detail["input"]),
+    }
 
 
 def _no_flag(detail: ErrorDetails) -> str:

@@ -5,17 +5,18 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class AttributeType(models.TextChoices):
     """The type of an attribute's value."""
 
-    BOOL = "bool", "True or False"
-    STRING = "str", "Text"
-    ENUM = "enum", "One of a fixed set"
+    BOOL = "bool", lazy("True or False")
+    STRING = "str", lazy("Text")
+    ENUM = "enum", lazy("One of a fixed set")
     JSON = "json", "JSON"
-    SECRET = "secret", "Secret: stored encrypted, never shown again"
+    SECRET = "secret", lazy("Secret: stored encrypted, never shown again")
 
 
 class Attribute(TenantModel):

@@ -31,6 +31,7 @@ class AuditAction(models.TextChoices):
     KEY_MADE = "key.made", "made the key"
     KEY_CHANGED = "key.changed", "changed the key"
     KEY_REVOKED = "key.revoked", "revoked the key"
+    KEY_RESTORED = "key.restored", "took back the revocation of the key"
     CONNECTED = "integration.connected", "connected"
     CONNECTION_CHANGED = "integration.changed", "changed the connection of"
     DISCONNECTED = "integration.disconnected", "disconnected"
@@ -39,9 +40,19 @@ class AuditAction(models.TextChoices):
     ARTICLE_PUBLISHED = "article.published", "published the article"
     ARTICLE_UNPUBLISHED = "article.unpublished", "took back the article"
     ARTICLE_DELETED = "article.deleted", "deleted the article"
+    ARTICLE_RESTORED = "article.restored", "restored the article"
     WIDGET_CHANGED = "widget.changed", "changed"
     WIDGET_SECRET = "widget.secret", "made a new shopper secret for"
     LIMIT_LIFTED = "limit.lifted", "lifted for a day"
+    LIMIT_CHANGED = "limit.changed", "changed"
+    CUSTOMERS_MERGED = "customer.merged", "merged the customer"
+    DEVELOPER_TOOLS = "member.developer_tools", "changed the developer tools of"
+    EXPORTED = "list.exported", "exported"
+    CUSTOMER_EXPORTED = "customer.exported", "exported everything about"
+    CUSTOMER_ERASED = "customer.erased", "erased"
+    ORGANIZATION_EXPORTED = "organization.exported", "exported everything of"
+    DELETION_REQUESTED = "organization.deletion_requested", "requested the deletion of"
+    DELETION_CANCELLED = "organization.deletion_cancelled", "took back the deletion of"
 
 
 class AuditEntry(TenantModel):

@@ -10,16 +10,17 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class Scope(models.TextChoices):
     """A permission of an API key, or of a member's role."""
 
-    READ = "read", "Look at conversations, tools and ledgers"
-    CONVERSE = "converse", "Open conversations and post messages"
-    CONFIGURE = "configure", "Change attributes and tools"
-    OPERATE = "operate", "Approve todos, resolve effects, run jobs again"
+    READ = "read", lazy("Look at conversations, tools and ledgers")
+    CONVERSE = "converse", lazy("Open conversations and post messages")
+    CONFIGURE = "configure", lazy("Change attributes and tools")
+    OPERATE = "operate", lazy("Approve todos, resolve effects, run jobs again")
 
 
 class ApiKey(TenantModel):

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils.text import slugify
 
+from projects.common.translation import lazy
 from tenancy.ids import uuid7
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
@@ -17,10 +18,10 @@ SLUG_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 class Role(models.TextChoices):
     """A member's role."""
 
-    OWNER = "owner", "Owner: full access, including other owners"
-    ADMIN = "admin", "Admin: configures agents, members and keys"
-    OPERATOR = "operator", "Operator: talks to customers, approves and resolves"
-    VIEWER = "viewer", "Viewer: read-only access"
+    OWNER = "owner", lazy("Owner: full access, including other owners")
+    ADMIN = "admin", lazy("Admin: configures agents, members and keys")
+    OPERATOR = "operator", lazy("Operator: talks to customers, approves and resolves")
+    VIEWER = "viewer", lazy("Viewer: read-only access")
 
 
 class Organization(models.Model):
@@ -35,10 +36,13 @@ class Organization(models.Model):
 
 
 class Member(TenantModel):
-    """A user's membership in an organization."""
+    """A user's membership in an organization. `developer_tools` opens the console's pages for developers; the role still
+    decides what the member may do there, and what the API allows.
+    """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices)
+    developer_tools = models.BooleanField(default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

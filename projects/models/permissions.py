@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
+from django.utils.translation import gettext
 
 from projects.models import Member, Project, Role, User
 from projects.models.key import Scope
@@ -31,9 +32,10 @@ class Entry:
         return verb in VERBS[self.member.role]
 
 
-def enter_project(user: User, slug: str, *, verb: Scope) -> Entry:
-    """The project with this slug, and the user's membership in it. Raises Http404 for a stranger, PermissionDenied for
-    a wrong role.
+def enter_project(user: User, slug: str, *, verb: Scope, is_developer: bool = False) -> Entry:
+    """The project with this slug, and the user's membership in it. `is_developer` requires the developer tools as well.
+
+    Raises Http404 for a stranger, PermissionDenied for a wrong role or without the developer tools.
     """
     place = find_project(user_id=user.pk, slug=slug)
     if place is None:
@@ -46,5 +48,9 @@ def enter_project(user: User, slug: str, *, verb: Scope) -> Entry:
         raise Http404
     entry = Entry(project=project, member=member)
     if not entry.may(verb):
-        raise PermissionDenied(f"Your role {member.role} doesn't include {verb}.")
+        raise PermissionDenied(
+            gettext("Your role %(role)s doesn't include %(verb)s.") % {"role": member.role, "verb": verb}
+        )
+    if is_developer and not member.developer_tools:
+        raise PermissionDenied(gettext("Your developer tools are off."))
     return entry

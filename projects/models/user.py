@@ -24,6 +24,13 @@ class UserManager(BaseUserManager["User"]):
 class User(AbstractUser):
     username = None  # type: ignore[assignment]  # users sign in with their e-mail
     email = models.EmailField("e-mail", unique=True)
+    single_keys = models.BooleanField(default=True, help_text="shortcuts of the console that are a single key")
+    language = models.CharField(
+        max_length=8, blank=True, default="", help_text="of the interface; empty for the browser’s"
+    )
+    browser_language = models.CharField(
+        max_length=8, blank=True, default="", editable=False, help_text="of the browser that last signed in"
+    )
 
     USERNAME_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []

@@ -12,9 +12,11 @@ from uuid import UUID
 from django.contrib.postgres.aggregates import JSONBAgg
 from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, JSONObject
+from django.utils.translation import gettext
 from pydantic_core import from_json
 
 from projects.common import crypto
+from projects.common.api_error import Conflict
 from projects.models.attribute import Attribute, AttributeType
 from projects.models.organization import Project
 from tenancy.scope import current_organization_id
@@ -26,8 +28,10 @@ ENUMS: Mapping[str, tuple[str, ...]] = {
 }
 TRUE, FALSE = {"true", "1"}, {"false", "0"}
 MODEL_KEY = "model_api_key"
+# The key of a draft whose model is on another server than the published one.
+DRAFT_MODEL_KEY = "model_api_key_draft"
 # Only stored as a secret. As plain text it would be visible.
-ALWAYS_SECRET = frozenset({MODEL_KEY})
+ALWAYS_SECRET = frozenset({MODEL_KEY, DRAFT_MODEL_KEY})
 
 
 class Origin(StrEnum):
@@ -163,6 +167,13 @@ def unset_attribute(project: Project, key: str) -> bool:
     return deleted > 0
 
 
+def restore_attribute(row: Attribute) -> None:
+    """Store a project's own value again that has just been unset. Raises Conflict if there is another one by now."""
+    if Attribute.objects.filter(project=row.project, key=row.key).exists():
+        raise Conflict(gettext("%(key)s has been set again since.") % {"key": row.key})
+    row.save(force_insert=True)
+
+
 def read_secret(project: Project, key: str) -> str | None:
     """The plain text of the project's own secret attribute, or None. Raises WrongSecret.
 
@@ -178,6 +189,12 @@ def is_on(attributes: Mapping[str, Resolved], key: str) -> bool:
     """True if a boolean attribute is set to true."""
     found = attributes.get(key)
     return found is not None and found.value is True
+
+
+def is_off(attributes: Mapping[str, Resolved], key: str) -> bool:
+    """True if a boolean attribute is set to false; an attribute that isn't set isn't off."""
+    found = attributes.get(key)
+    return found is not None and found.value is False
 
 
 def type_of(key: str, value: Any) -> AttributeType:
@@ -196,7 +213,10 @@ def type_of(key: str, value: Any) -> AttributeType:
 def checked(key: str, value: Any, kind: AttributeType) -> Any:
     """The value to store. Raises WrongValue with the expected format."""
     if key in ALWAYS_SECRET and kind is not AttributeType.SECRET:
-        raise WrongValue(f"{key} is a secret; its type must be {AttributeType.SECRET}, not {kind}.")
+        raise WrongValue(
+            gettext("%(key)s is a secret; its type must be %(secret)s, not %(kind)s.")
+            % {"key": key, "secret": AttributeType.SECRET, "kind": kind}
+        )
     if shape := SHAPES.get(key):
         return shape(value)
     if kind is AttributeType.BOOL:
@@ -204,7 +224,7 @@ def checked(key: str, value: Any, kind: AttributeType) -> Any:
     if kind is AttributeType.ENUM:
         return _choice(key, value)
     if kind is not AttributeType.JSON and not isinstance(value, str):
-        raise WrongValue(f"{key} must be text, not {type_name(value)}.")
+        raise WrongValue(gettext("%(key)s must be text, not %(value)s.") % {"key": key, "value": type_name(value)})
     return value
 
 
@@ -229,13 +249,16 @@ def _boolean(key: str, value: Any) -> bool:
         return True
     if word in FALSE:
         return False
-    raise WrongValue(f"{key} must be True or False, not {value!r}.")
+    raise WrongValue(gettext("%(key)s must be True or False, not %(value)s.") % {"key": key, "value": f"{value!r}"})
 
 
 def _choice(key: str, value: Any) -> str:
     allowed = ENUMS.get(key)
     if not isinstance(value, str) or (allowed is not None and value not in allowed):
-        raise WrongValue(f"{key} must be one of {', '.join(allowed or ())}, not {value!r}.")
+        raise WrongValue(
+            gettext("%(key)s must be one of %(join)s, not %(value)s.")
+            % {"key": key, "join": ", ".join(allowed or ()), "value": f"{value!r}"}
+        )
     return value
 
 

@@ -11,11 +11,13 @@ from projects.models.agent_config import Part
 
 Position = Literal["right", "left"]
 Scheme = Literal["auto", "light", "dark"]
+CallButton = Literal["off", "on"]
 # The widget's translations; "auto" uses the page's language. The agent answers in any language.
 Language = Literal["auto", "en", "it", "de", "fr", "es", "pt", "nl", "ar", "he"]
 
 POSITIONS: tuple[str, ...] = get_args(Position)
 SCHEMES: tuple[str, ...] = get_args(Scheme)
+CALL_BUTTONS: tuple[str, ...] = get_args(CallButton)
 LANGUAGES: tuple[str, ...] = get_args(Language)
 DEFAULT_BRAND = "#2b4acb"
 HEX = re.compile(r"#[0-9a-f]{6}")
@@ -28,13 +30,17 @@ _STEPS = 40
 
 
 class WidgetTheme(Part):
-    """A business's theme. The palette derived from `brand` is always readable."""
+    """A business's theme. The palette derived from `brand` is always readable.
+
+    `call_button` lets customers call from the widget.
+    """
 
     brand: str = DEFAULT_BRAND
     greeting: Annotated[str, Field(max_length=300)] = ""
     position: Position = "right"
     scheme: Scheme = "auto"
     language: Language = "auto"
+    call_button: CallButton = "off"
 
     @field_validator("brand")
     @classmethod

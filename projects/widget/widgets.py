@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 from uuid import UUID
 
+from django.utils.translation import gettext
 from pydantic import ValidationError
 
 from projects.agents.concurrent_edits import Facts, SavedMeanwhile, changes_of, join, last_to_change
@@ -22,7 +23,13 @@ MOST_ORIGINS = 30
 SECRET_FIELD = "widget:shopper"  # noqa: S105  # the ciphertext is bound to it
 SUBJECT = "the widget"
 # Labels on the widget page that differ from the field names.
-TITLES = {"brand": "Colour", "position": "Side", "scheme": "Light or dark", "language": "Language of its buttons"}
+TITLES = {
+    "brand": "Colour",
+    "position": "Side",
+    "scheme": "Light or dark",
+    "language": "Language of its buttons",
+    "call_button": "Call button",
+}
 
 
 @dataclass(frozen=True)
@@ -87,13 +94,19 @@ def checked_origins(lines: Sequence[str]) -> list[str]:
         if not line.strip():
             continue
         if len(line) > MAX_LENGTH:
-            raise InvalidOrigin(f"Line {number} has {len(line)} characters; the limit is {MAX_LENGTH}.")
+            raise InvalidOrigin(
+                gettext("Line %(number)s has %(line)s characters; the limit is %(max_length)s.")
+                % {"number": number, "line": len(line), "max_length": MAX_LENGTH}
+            )
         try:
             found[origin_of(line)] = None
         except InvalidOrigin as error:
-            raise InvalidOrigin(f"Line {number}: {error}") from error
+            raise InvalidOrigin(gettext("Line %(number)s: %(error)s") % {"number": number, "error": error}) from error
     if len(found) > MOST_ORIGINS:
-        raise InvalidOrigin(f"Use at most {MOST_ORIGINS} sites; there are {len(found)}.")
+        raise InvalidOrigin(
+            gettext("Use at most %(most_origins)s sites. There are %(found)s.")
+            % {"most_origins": MOST_ORIGINS, "found": len(found)}
+        )
     return list(found)
 
 
@@ -102,7 +115,7 @@ def renew_shopper_secret(project: Project, *, by: User | None) -> str:
     secret = secrets.token_urlsafe(32)
     sealed = crypto.encrypt(secret, organization_id=_tenant(project), field=SECRET_FIELD)
     if not Widget.objects.filter(project=project).update(shopper_secret=sealed):
-        raise SettingsRefused({"shopper_secret": "Save the widget before you create a secret."})
+        raise SettingsRefused({"shopper_secret": gettext("Save the widget before you create a secret.")})
     _record(AuditAction.WIDGET_SECRET, project, by=by)
     return secret
 

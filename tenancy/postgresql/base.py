@@ -15,8 +15,10 @@ from django.utils.functional import cached_property
 from psycopg.pq import ConnStatus
 from psycopg_pool import PoolTimeout
 
-from tenancy.postgresql.outage import outage
+from tenancy.postgresql.outage import Outage, outage, replica_outage
+from tenancy.postgresql.pooled import require_role_settings
 from tenancy.postgresql.prepared import command
+from tenancy.postgresql.schema import SchemaEditor
 from tenancy.postgresql.transaction_begin import begin_statement
 
 # A statement that took this long and lost its connection had no answer. A server that ends closes its connections.
@@ -53,10 +55,16 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     connection: Any
+    SchemaEditorClass = SchemaEditor
 
     @cached_property
     def wrap_database_errors(self) -> ErrorWrapper:
         return ErrorWrapper(self)
+
+    @property
+    def _outage(self) -> Outage:
+        """The outage of this connection's server."""
+        return replica_outage if self.alias == "replica" else outage
 
     @property
     def is_broken(self) -> bool:
@@ -65,14 +73,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def begin_outage(self) -> None:
         """Let one thread at a time connect, and forget the connections of the pool, which are as silent."""
-        if not outage.is_on:
-            outage.begin()
+        if not self._outage.is_on:
+            self._outage.begin()
             if self.pool:
                 self.pool.drain()
 
     def get_new_connection(self, conn_params: Any) -> Any:
         """Django's hook. During an outage, only one thread at a time waits for a connection."""
-        with outage.attempt():
+        with self._outage.attempt():
             failures = self._failed_attempts()
             try:
                 return self._take_connection(conn_params)
@@ -88,7 +96,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super().get_new_connection(conn_params)
         self.isolation_level = IsolationLevel.READ_COMMITTED
         self.pool.open()
-        timeout = ATTEMPT_SECONDS if outage.is_on else None
+        timeout = ATTEMPT_SECONDS if self._outage.is_on else None
         while _has_ended(connection := self.pool.getconn(timeout)):
             self.pool.putconn(connection)
         return connection
@@ -99,18 +107,21 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _configure_connection(self, connection: Any) -> bool:
         """Django's hook for new connections, including the pool's. Returns True if there is something to commit."""
         settings = self.settings_dict["SESSION"]
-        connection.execute("; ".join(f"set {name} = {value}" for name, value in settings.items()))
+        if self.settings_dict["IS_POOLED"]:
+            require_role_settings(connection, settings)
+        else:
+            connection.execute("; ".join(f"set {name} = {value}" for name, value in settings.items()))
         super()._configure_connection(connection)  # type: ignore[misc]  # missing from the stubs
         return True
 
     def _start_transaction_under_autocommit(self) -> None:
         """Django's hook for backends that begin transactions with a statement of their own."""
-        if outage.is_on:
+        if self._outage.is_on:
             self._reconnect()
         try:
             self._send(begin_statement())
         except OperationalError:
-            if outage.is_on:
+            if self._outage.is_on:
                 raise
             self._reconnect()
             self._send(begin_statement())

@@ -53,3 +53,5 @@ class Outage:
 
 
 outage = Outage()
+# A replica may be away while the primary answers.
+replica_outage = Outage()

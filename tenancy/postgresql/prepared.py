@@ -6,8 +6,10 @@ Here each connection prepares a statement at its first use. Values are sent as t
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
@@ -15,9 +17,10 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import psycopg
-from django.db import connections
+from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg.adapt import AdaptersMap, Transformer
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
+from psycopg.types.json import Jsonb
 from psycopg.types.string import TextLoader
 
 # Statements that a connection keeps prepared. Few shapes occur in practice; the limit bounds unusual ones.
@@ -27,6 +30,9 @@ MOST_PREPARED = 200
 FIRST_RENEWAL = 32
 SUCCESS = (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK)
 
+
+# The connection of statements of "default": a replica's in a transaction for reports (`tenancy.replica`).
+reports_alias: ContextVar[str] = ContextVar("reports", default=DEFAULT_DB_ALIAS)
 
 _numbers = count()
 
@@ -45,7 +51,7 @@ class Prepared:
 
     def run(self, values: Sequence[bytes | None]) -> list[tuple[Any, ...]]:
         """Run the statement with values that are encoded already."""
-        wrapper = connections[self._using]
+        wrapper = connections[reports_alias.get() if self._using == DEFAULT_DB_ALIAS else self._using]
         wrapper.ensure_connection()
         if wrapper.queries_logged:
             wrapper.queries_log.append({"sql": self._text.decode(), "time": ""})
@@ -73,6 +79,8 @@ def as_text(value: Any) -> bytes | None:
         return value.isoformat().encode()
     if isinstance(value, timedelta):
         return b"%d microseconds" % (value // timedelta(microseconds=1))
+    if isinstance(value, Jsonb):
+        return json.dumps(value.obj).encode()
     return str(value).encode()
 
 
@@ -118,7 +126,8 @@ class _Session:
         self.names[name] = None
         if len(self.names) > MOST_PREPARED:
             oldest, _ = self.names.popitem(last=False)
-            self.command(b"deallocate " + oldest)
+            # A message of the protocol, which poolers translate. They don't read `deallocate`.
+            self._checked(self.pgconn.close_prepared(oldest))
 
     def _require_open(self) -> None:
         if self.pgconn.status != ConnStatus.OK:

@@ -13,6 +13,7 @@ from todos.approvals.approve import MOST_AT_ONCE
 from todos.content import types
 from todos.content.plans import LONGEST_DESCRIPTION, MOST_RECIPIENTS
 from todos.models import SecondApprover
+from todos.models.title import LONGEST_TITLE
 
 VERSION: dict[str, Any] = {"min_value": 1, "max_value": 2**31 - 1, "required": False}
 SHA256 = r"^[0-9a-f]{64}$"
@@ -48,6 +49,11 @@ class TypePatch(TypeInput):
 class Plan(StrictSerializer):
     """Fields that can be set both when creating and when updating a todo."""
 
+    title = TextField(
+        longest=LONGEST_TITLE,
+        required=False,
+        help_text="A name for lists. By default, it is made from the description.",
+    )
     type = serializers.CharField(max_length=120, required=False, allow_null=True)
     tool = serializers.CharField(max_length=120, required=False, allow_null=True)
     arguments = serializers.DictField(required=False, allow_null=True)
@@ -113,6 +119,17 @@ class ChoiceInput(StrictSerializer):
 class ChoicesInput(StrictSerializer):
     todos = serializers.ListField(child=ChoiceInput(), max_length=MOST_AT_ONCE)
     confirmed = serializers.BooleanField(required=False, default=False)
+
+
+class RejectionInput(StrictSerializer):
+    meant = {"id": "todo"}
+    todo = serializers.UUIDField()
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+
+
+class RejectionsInput(StrictSerializer):
+    todos = serializers.ListField(child=RejectionInput(), max_length=MOST_AT_ONCE)
+    reason = TextField(longest=500, required=False, allow_blank=True)
 
 
 class RuleInput(StrictSerializer):

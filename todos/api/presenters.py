@@ -52,6 +52,7 @@ def todo_payload(todo: Todo) -> TodoPayload:
         "id": str(todo.pk),
         "type": str(todo.type_id) if todo.type_id else None,
         "type_name": todo.type.name if todo.type else None,
+        "title": todo.heading,
         "description": todo.description,
         "status": todo.status,
         "reason": todo.reason or None,

@@ -59,6 +59,7 @@ class Todos(TodoView):
         todo = services.make_todo(
             self.project,
             description=data["description"],
+            title=data.get("title", ""),
             source=TodoSource.PERSON if self.caller.member else TodoSource.API,
             actor=self.actor,
             type=types.find_type(self.project, data["type"]) if data.get("type") else None,

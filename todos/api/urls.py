@@ -11,6 +11,7 @@ urlpatterns = [
     path("todo-types/<uuid:type_id>", types.TodoTypeDetail.as_view()),
     path("todos", todos.Todos.as_view()),
     path("todos/approve", verbs.ApproveTodos.as_view()),
+    path("todos/reject", verbs.RejectTodos.as_view()),
     path("todos/<uuid:todo_id>", todos.TodoDetail.as_view()),
     path("todos/<uuid:todo_id>/approve", verbs.ApproveTodo.as_view()),
     path("todos/<uuid:todo_id>/reject", verbs.RejectTodo.as_view()),

@@ -1,8 +1,8 @@
-"""API views of the actions on todos: one view per action, and one that approves several todos."""
+"""API views of the actions on todos: one view per action, and two that approve or reject several todos."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import getdoc
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
@@ -14,17 +14,19 @@ from projects.accounts.accounts import require_recent_sign_in
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page, TypedResponse
 from projects.common.api_error import ApiError
+from projects.models import Project
 from projects.models.key import Scope
 from todos import services
-from todos.api.forms import ChoicesInput, Failure, Note, Reason, Seen, Ticks
+from todos.api.forms import ChoicesInput, Failure, Note, Reason, RejectionsInput, Seen, Ticks
 from todos.api.presenters import approval_payload, approved_payload, unsent_payload
 from todos.api.view import TodoView
 from todos.approvals import manual_completion
 from todos.approvals.approve import MOST_UNCONFIRMED
 from todos.models import Approval, Todo, TodoStatus
-from todos.payloads import ApprovalFieldsPayload, TodoAnswerPayload, TodoVerbPayload
+from todos.payloads import ApprovalFieldsPayload, TodoAnswerPayload, TodoRejectionPayload, TodoVerbPayload
 
 MISSING_VERSION = "version: send the `version` and `content_hash` you retrieved, so that only what you saw is approved."
+NO_TODO = "No such todo."
 V = TypeVar("V", bound="type[TodoVerb]")
 
 
@@ -157,11 +159,7 @@ class ApproveTodos(TodoView):
         choices = [services.Choice(row["todo"], row["version"], row["content_hash"]) for row in data["todos"]]
         if len(choices) > MOST_UNCONFIRMED and self.caller.member is not None:
             require_recent_sign_in(request._request)
-        known = set(
-            Todo.objects.filter(project=self.project)
-            .filter(pk__in=[one.todo_id for one in choices])
-            .values_list("pk", flat=True)
-        )
+        known = _known(self.project, choices)
         results = services.approve_many(
             [one for one in choices if one.todo_id in known],
             actor=self.actor,
@@ -169,10 +167,34 @@ class ApproveTodos(TodoView):
             key=self.caller.key,
             confirmed=data["confirmed"],
         )
-        unknown = [
-            services.ApprovalResult(one.todo_id, refused="No such todo.") for one in choices if one.todo_id not in known
-        ]
+        unknown = [services.ApprovalResult(one.todo_id, refused=NO_TODO) for one in choices if one.todo_id not in known]
         return TypedResponse({"results": [_result_payload(result) for result in (*results, *unknown)], "next": None})
+
+
+class RejectTodos(TodoView):
+    scopes: ClassVar = {"POST": Scope.OPERATE}
+
+    @extend_schema(operation_id="todos_reject_many", request=RejectionsInput)
+    def post(self, request: Request) -> TypedResponse[Page[TodoRejectionPayload]]:
+        """Rejects up to 200 pending todos, each in the version you retrieved. A refusal doesn't affect the other todos."""
+        data = self.valid(RejectionsInput)
+        wanted = [services.Choice(row["todo"], row["version"], None) for row in data["todos"]]
+        known = _known(self.project, wanted)
+        rejected = services.reject_many(
+            [one for one in wanted if one.todo_id in known], actor=self.actor, reason=data.get("reason", "")
+        )
+        unknown = [services.RejectionResult(one.todo_id, refused=NO_TODO) for one in wanted if one.todo_id not in known]
+        return TypedResponse({"results": [_rejection_payload(one) for one in (*rejected, *unknown)], "next": None})
+
+
+def _known(project: Project, choices: Iterable[services.Choice]) -> set[UUID]:
+    """The ids among the choices that are todos of the project."""
+    rows = Todo.objects.filter(project=project, pk__in=[one.todo_id for one in choices])
+    return set(rows.values_list("pk", flat=True))
+
+
+def _rejection_payload(result: services.RejectionResult) -> TodoRejectionPayload:
+    return {"todo": str(result.todo_id), "refused": result.refused or None}
 
 
 def _approver_ids(approval: Approval) -> tuple[UUID | None, ...]:

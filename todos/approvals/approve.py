@@ -12,6 +12,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models.functions import Now
 from django.http import Http404
+from django.utils.translation import gettext
 
 from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import WrongState
@@ -105,7 +106,11 @@ def approve_many(
     Raises Conflict for more than 20 without `confirmed`, and ApiError for more than 200.
     """
     if len(choices) > MOST_AT_ONCE:
-        raise Unprocessable("too_many", f"todos: at most {MOST_AT_ONCE} can be approved at once.", field="todos")
+        raise Unprocessable(
+            "too_many",
+            gettext("todos: at most %(most_at_once)s can be approved at once.") % {"most_at_once": MOST_AT_ONCE},
+            field="todos",
+        )
     if len(choices) > MOST_UNCONFIRMED and not confirmed:
         message = f"You are about to approve {len(choices)} todos. Confirm that you have reviewed each."
         raise Conflict(message, code="confirmation_needed", field="confirmed")
@@ -147,7 +152,7 @@ def _approve(choice: Choice, approver: Approver) -> GrantedApproval:
 def require_in_time(todo: Todo) -> None:
     """Raise WrongState if a pending todo is overdue, even before the sweep has expired it."""
     if Todo.objects.filter(pk=todo.pk, expires_at__lte=Now()).exists():
-        raise WrongState("This todo was not approved in time.")
+        raise WrongState(gettext("This todo was not approved in time."))
 
 
 def approval_period(todo: Todo) -> timedelta:
@@ -216,5 +221,8 @@ def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
 
 def _status_sentence(todo: Todo) -> str:
     approval = current_approval(todo)
-    by = f", approved by {approval.approver} at {approval.created_at:%H:%M} UTC" if approval else ""
-    return f"This todo {TodoStatus(todo.status).predicate}{by}."
+    sentence = TodoStatus(todo.status).sentence
+    if approval is None:
+        return sentence
+    given = {"name": approval.approver, "time": f"{approval.created_at:%H:%M} UTC"}
+    return f"{sentence} " + gettext("Approved by %(name)s at %(time)s.") % given

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils.translation import gettext
 
 from jobs.errors import WrongState
 from projects.common.api_error import Conflict
@@ -65,7 +66,7 @@ def take_todo(
             require_permission(todo, approver)
             require_in_time(todo)
             if not record_approval(todo, content, approver).is_complete:
-                raise Conflict("Two people have to approve this before anybody can take it on.", code="not_approved")
+                raise Conflict(gettext("Two people must approve this before anyone can take it."), code="not_approved")
         end_approvals(todo)
         transition(todo, S.IN_PROGRESS, what="taken", actor=actor)
         Todo.objects.filter(pk=todo.pk).update(taken_by=assignee_id, taker=actor.name[:120])
@@ -115,6 +116,8 @@ def _require_settled(todo: Todo) -> None:
 
 def _refusal(todo: Todo) -> str:
     if todo.status == S.IN_PROGRESS:
-        return f"{todo.taker} has taken this todo on." if todo.taker else "The agent is running this todo."
-    again = "; review it again first" if todo.status == S.FAILED else ""
-    return f"This todo {S(todo.status).predicate}{again}."
+        if todo.taker:
+            return gettext("%(name)s has taken this todo on.") % {"name": todo.taker}
+        return gettext("The agent is running this todo.")
+    sentence = S(todo.status).sentence
+    return f"{sentence} " + gettext("Review it again first.") if todo.status == S.FAILED else sentence

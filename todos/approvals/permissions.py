@@ -9,7 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
+from django.utils.translation import gettext
 
+from projects.common.translation import lazy
 from projects.models import ApiKey, Member, Role
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
@@ -22,7 +24,7 @@ RANKS = (Role.VIEWER, Role.OPERATOR, Role.ADMIN, Role.OWNER)
 SCOPES: Mapping[str, Scope] = {Role.OPERATOR: Scope.OPERATE, Role.ADMIN: Scope.CONFIGURE}
 # Members with a closed account keep their membership, but can't approve.
 MEMBERS = PreparedQuery(lambda member: Member.objects.filter(pk=member, user__is_active=True), kinds=(UUID,))
-TWO_PEOPLE = "Two people have to approve this. An API key doesn't count as one."
+TWO_PEOPLE = lazy("Two people must approve this. An API key doesn’t count.")
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,14 @@ def key_may_approve(todo: Todo, key: ApiKey) -> bool:
 def require_permission(todo: Todo, approver: Approver) -> None:
     """Raise PermissionDenied, with the reason, unless the member or key may approve the todo."""
     if approver.member is not None and not may_approve(todo, approver.member.role):
-        raise PermissionDenied(f"This requires approval by {_at_least(required_role(todo))}.")
+        raise PermissionDenied(
+            gettext("This requires approval by %(required_role)s.") % {"required_role": _at_least(required_role(todo))}
+        )
     if approver.key is not None and not key_may_approve(todo, approver.key):
         raise PermissionDenied(
-            TWO_PEOPLE if needs_second(todo) else f"This requires approval by {_required_person(todo)}."
+            TWO_PEOPLE
+            if needs_second(todo)
+            else gettext("This requires approval by %(todo)s.") % {"todo": _required_person(todo)}
         )
 
 
@@ -76,14 +82,22 @@ def member_may_approve(todo: Todo, member_id: UUID | None) -> bool:
 def lost_permission(todo: Todo, approval: Approval) -> str:
     """The reason why the givers of a complete approval may no longer approve, as a sentence; empty while they may."""
     if approval.rule is not None:
-        return "" if rule_may_approve(approval.rule, todo) else "The rule that approved this is no longer valid."
+        return (
+            "" if rule_may_approve(approval.rule, todo) else gettext("The rule that approved this is no longer valid.")
+        )
     if approval.key_id is not None:
         key = ApiKey.objects.filter(pk=approval.key_id).first()
-        return "" if key and key_may_approve(todo, key) else f"{approval.approver} may no longer approve this."
+        return (
+            ""
+            if key and key_may_approve(todo, key)
+            else gettext("%(approver)s may no longer approve this.") % {"approver": approval.approver}
+        )
     if not member_may_approve(todo, approval.approved_by):
-        return f"{approval.approver} may no longer approve this."
+        return gettext("%(approver)s may no longer approve this.") % {"approver": approval.approver}
     if approval.second_by is not None and not member_may_approve(todo, approval.second_by):
-        return f"{approval.second_approver} may no longer approve this."
+        return gettext("%(second_approver)s may no longer approve this.") % {
+            "second_approver": approval.second_approver
+        }
     return ""
 
 
@@ -136,8 +150,14 @@ def _as_number(value: Any) -> Decimal | None:
 
 
 def _at_least(role: Role) -> str:
-    return {Role.OPERATOR: "at least an operator", Role.ADMIN: "at least an admin", Role.OWNER: "an owner"}[role]
+    return {
+        Role.OPERATOR: gettext("at least an operator"),
+        Role.ADMIN: gettext("at least an admin"),
+        Role.OWNER: gettext("an owner"),
+    }[role]
 
 
 def _required_person(todo: Todo) -> str:
-    return f"{_at_least(required_role(todo))}; this key's scopes don't allow it"
+    return gettext("%(required_role)s; this key's scopes don't allow it") % {
+        "required_role": _at_least(required_role(todo))
+    }

@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.http import Http404
+from django.utils.translation import gettext
 
 from projects.api.parsers import check_value
 from projects.common.api_error import Conflict, Unprocessable
@@ -85,7 +86,11 @@ def draft_rule(
     """Build a rule without saving it. Raises ApiError that names the field."""
     require_tool(tool, compiled_tools(project))
     if type is not None and tool not in type.tools:
-        raise Unprocessable("invalid_tool", f"{tool} isn't one of the tools of {type.name}.", field="tool")
+        raise Unprocessable(
+            "invalid_tool",
+            gettext("%(tool)s isn't one of the tools of %(name)s.") % {"tool": tool, "name": type.name},
+            field="tool",
+        )
     check_value({"allowed": dict(allowed)})
     for name, limit in allowed.items():
         if problem := _limit_problem(limit):
@@ -102,7 +107,11 @@ def create_rule(rule: StandingRule) -> StandingRule:
     """Save a drafted rule, which makes it effective. Raises ApiError if the project has too many."""
     Project.objects.select_for_update(no_key=True).get(pk=rule.project_id)
     if StandingRule.objects.filter(project=rule.project_id, ended_at=None).count() >= MOST_RULES:
-        raise Conflict(f"A project can have at most {MOST_RULES} standing rules. End one first.", code="too_many")
+        raise Conflict(
+            gettext("A project can have at most %(most_rules)s standing rules. End one first.")
+            % {"most_rules": MOST_RULES},
+            code="too_many",
+        )
     rule.save(force_insert=True)
     return rule
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from jobs.errors import WrongState
 from todos.approvals.approve import approval_period
@@ -27,11 +28,13 @@ def undo_rejection(todo_id: UUID, *, actor: Actor) -> Todo:
     todo = get_for_update(todo_id)
     entry = todo.history.order_by("-at", "-id").first()
     if todo.status != TodoStatus.REJECTED or entry is None or entry.what != REJECTED or entry.actor_id != actor.id:
-        raise WrongState("Only your own rejection can be undone, and only while nothing else has changed the todo.")
+        raise WrongState(
+            gettext("Only your own rejection can be undone, and only while nothing else has changed the todo.")
+        )
     if todo.effect_id is not None:
-        raise WrongState("The rejection has canceled this todo’s action. Create a new todo instead.")
+        raise WrongState(gettext("The rejection has canceled this todo’s action. Create a new todo instead."))
     if entry.at < timezone.now() - UNDO_PERIOD:
-        raise WrongState("It’s too late to undo the rejection. Create a new todo instead.")
+        raise WrongState(gettext("It’s too late to undo the rejection. Create a new todo instead."))
     todo.expires_at = Now() + approval_period(todo)
     todo.save(update_fields=["expires_at"])
     begin_version(todo, what=UNDONE, actor=actor)

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
+
 from todos.approvals.permissions import lost_permission, may_approve, needs_second
 from todos.content.deliverability import TextRefusal, Undeliverable, is_only_messages, undeliverable_messages
 from todos.content.plans import tool_problem
@@ -46,14 +48,14 @@ def check(todo: Todo, approval: Approval | None, *, context: ApprovalContext) ->
     if a giver has lost permission; if a tool is unavailable; and if the todo is neither approved nor in progress.
     """
     if todo.status not in RUNNABLE:
-        raise InvalidApproval(f"This todo {TodoStatus(todo.status).predicate}.")
+        raise InvalidApproval(TodoStatus(todo.status).sentence)
     if approval is None:
-        raise InvalidApproval("The current version is not approved.")
+        raise InvalidApproval(gettext_noop("The current version isn’t approved."))
     if approval.expires_at <= time_of(todo):
-        raise InvalidApproval("The approval expired before it was used.", is_expired=True)
+        raise InvalidApproval(gettext_noop("The approval expired before it was used."), is_expired=True)
     _require_same(todo, approval, context)
     if not approval.is_complete or (needs_second(todo) and approval.second_by is None):
-        raise InvalidApproval("A second person has to approve this.")
+        raise InvalidApproval(gettext_noop("A second person has to approve this."))
     if reason := lost_permission(todo, approval):
         raise InvalidApproval(reason)
     return approval

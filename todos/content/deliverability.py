@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from uuid import UUID
 
+from projects.common.translation import lazy
 from todos.content.plans import names_addressee
 from todos.content.snapshot import contact_for, recipients_of
 from todos.models import Todo
@@ -29,12 +30,12 @@ class MissingContact(StrEnum):
 
 
 SENTENCES = {
-    MissingContact.ADDRESSES: "There are no recipients. Add addresses here or to the todo's type.",
-    MissingContact.CUSTOMER: "This goes to the customer, but the todo has none. Choose a customer.",
-    MissingContact.EMAIL: "The customer has no e-mail address. Add one, or choose another tool.",
-    MissingContact.PHONE: "The customer has no phone number. Add one, or choose another tool.",
-    MissingContact.OTHER_PHONE: "The customer's number can't be texted.",
-    MissingContact.CONSENT: "The customer doesn't want {what}. Choose another tool.",
+    MissingContact.ADDRESSES: lazy("There are no recipients. Add addresses here or to the todo's type."),
+    MissingContact.CUSTOMER: lazy("This goes to the customer, but the todo has none. Choose a customer."),
+    MissingContact.EMAIL: lazy("The customer has no e-mail address. Add one, or choose another tool."),
+    MissingContact.PHONE: lazy("The customer has no phone number. Add one, or choose another tool."),
+    MissingContact.OTHER_PHONE: lazy("The customer's number can't be texted."),
+    MissingContact.CONSENT: lazy("The customer doesn't want {what}. Choose another tool."),
 }
 # The contact detail that each kind of message needs.
 CONTACT_NEEDED = {"email": MissingContact.EMAIL, "sms": MissingContact.PHONE}

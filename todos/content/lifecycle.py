@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from jobs.errors import WrongState
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import current_organization_id
@@ -67,11 +69,12 @@ def transition(todo: Todo, to: TodoStatus, *, what: str, actor: Actor, reason: s
     """
     before = TodoStatus(todo.status)
     if to not in TRANSITIONS[before]:
-        raise WrongState(f"This todo {before.predicate}; it can't be moved to “{to.label}”.")
+        raise WrongState(f"{before.sentence} " + gettext("It can’t be moved to “%(status)s”.") % {"status": to.label})
     moved = _MOVE(to.value, reason[:500], current_organization_id(), todo.pk, before.value, todo.version)
     if not moved:
         todo.refresh_from_db()
-        raise WrongState(f"This todo changed in the meantime: it {TodoStatus(todo.status).predicate}. Reload it.")
+        changed = gettext("This todo changed in the meantime. Reload it.")
+        raise WrongState(f"{changed} {TodoStatus(todo.status).sentence}")
     todo.status, todo.reason, todo.status_at = moved[0]
     add_event(todo, what=what, actor=actor, before=before, **({"reason": reason} if reason else {}), **detail)
 

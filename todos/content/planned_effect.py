@@ -5,22 +5,29 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from jobs.errors import WrongState
 from projects.common.api_error import Conflict, Unprocessable
+from projects.common.translation import lazy
 from tools.engine import effect_decisions
 from tools.engine.execution.plan import effect_key
 from tools.models import Effect, EffectState
 
 # The reason why the arguments are fixed, by the effect's state.
 FIXED = {
-    EffectState.SENDING: "{tool} is running with these arguments. Wait for its outcome.",
-    EffectState.UNKNOWN: "We don't know whether {tool} went through with these arguments. Confirm the outcome first.",
-    EffectState.DONE: "{tool} already ran with these arguments. Create another todo for anything else.",
-    EffectState.HELD: "{tool} was held back because it was already done. Create another todo for anything else.",
-    EffectState.FAILED: "{tool} failed with these arguments. Review the todo again first.",
-    EffectState.CANCELLED: "{tool} was cancelled. Create another todo for anything else.",
+    EffectState.SENDING: lazy("{tool} is running with these arguments. Wait for its outcome."),
+    EffectState.UNKNOWN: lazy(
+        "We don't know whether {tool} went through with these arguments. Confirm the outcome first."
+    ),
+    EffectState.DONE: lazy("{tool} already ran with these arguments. Create another todo for anything else."),
+    EffectState.HELD: lazy("{tool} was held back because it was already done. Create another todo for anything else."),
+    EffectState.FAILED: lazy("{tool} failed with these arguments. Review the todo again first."),
+    EffectState.CANCELLED: lazy("{tool} was cancelled. Create another todo for anything else."),
 }
-CALLBACK_PENDING = "{tool} was sent with these arguments and may still answer. Create another todo for anything else."
+CALLBACK_PENDING = lazy(
+    "{tool} was sent with these arguments and may still answer. Create another todo for anything else."
+)
 
 
 def why_fixed(effect: Effect) -> str:
@@ -36,7 +43,9 @@ def replan(effect: Effect, *, tool: str, arguments: dict[str, Any]) -> None:
     An effect that was attempted and did not happen gets a new key: a key is never sent with different arguments.
     """
     if tool != effect.tool:
-        message = f"tool: this todo runs {effect.tool} as the agent planned it. Reject it and create another."
+        message = gettext("tool: this todo runs %(tool)s as the agent planned it. Reject it and create another.") % {
+            "tool": effect.tool
+        }
         raise Unprocessable("invalid_tool", message, field="tool")
     if arguments == effect.arguments:
         return
@@ -59,5 +68,7 @@ def plan_again(effect: Effect, *, is_wanted: bool, by: UUID | None) -> None:
     elif effect.state == EffectState.HELD and is_wanted:
         effect_decisions.release(effect, by=by)
     elif effect.state == EffectState.UNKNOWN and is_wanted:
-        message = f"repeats: we don't know whether {effect.tool} went through. Confirm the outcome first."
+        message = gettext("repeats: we don't know whether %(tool)s went through. Confirm the outcome first.") % {
+            "tool": effect.tool
+        }
         raise Conflict(message, code="invalid_repeats", field="repeats")

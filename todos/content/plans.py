@@ -8,12 +8,14 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext
 from pydantic import BaseModel
 
 from llm.structured import Mismatch, parse, parse_object
 from projects.agents.tool_names import unknown_tool_error
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError, Unprocessable
+from projects.common.numbers import grouped
 from projects.models import Project
 from todos.content.snapshot import compiled_tools, is_bound_to_channels
 from todos.models import TodoType
@@ -32,12 +34,18 @@ def checked_plan(
     """The tool and its arguments, validated and in the form they are stored. Raises ApiError that names the field."""
     if not tool:
         if arguments:
-            raise Unprocessable("invalid_arguments", "arguments: name their tool in `tool`.", field="arguments")
+            raise Unprocessable(
+                "invalid_arguments", gettext("arguments: name their tool in `tool`."), field="arguments"
+            )
         return "", None
     known = compiled_tools(project)
     require_tool(tool, known)
     if type is not None and tool not in type.tools:
-        message = f"{tool} isn't one of the tools of {type.name}: {', '.join(type.tools) or 'it has none'}."
+        message = gettext("%(tool)s isn't one of the tools of %(name)s: %(value)s.") % {
+            "tool": tool,
+            "name": type.name,
+            "value": ", ".join(type.tools) or "it has none",
+        }
         raise Unprocessable("invalid_tool", message, field="tool")
     return tool, _checked_arguments(known[tool], dict(arguments or {}))
 
@@ -57,12 +65,20 @@ def tool_problem(tool: CompiledTool | None, name: str, *, is_planned: bool = Fal
     An effect that a conversation has planned runs whatever the tool's triggers.
     """
     if tool is None:
-        return f"Tool {name} no longer exists."
+        return gettext("Tool %(name)s no longer exists.") % {"name": name}
     if not tool.is_offered and not (is_planned and is_bound_to_channels(tool)):
-        return f"Tool {name} is switched off{'' if tool.why_not == SWITCHED_OFF else f': {tool.why_not}'}."
+        return _switched_off(name, tool.why_not)
     if Trigger.TASK not in tool.moments and not is_planned:
-        return f"Tool {name} works only in conversations."
+        return gettext("Tool %(name)s works only in conversations.") % {"name": name}
+    if tool.is_off_in_todos and not is_planned:
+        return gettext("Tool %(name)s is switched off for todos.") % {"name": name}
     return ""
+
+
+def _switched_off(name: str, why: str) -> str:
+    if why == SWITCHED_OFF:
+        return gettext("Tool %(name)s is switched off.") % {"name": name}
+    return gettext("Tool %(name)s is switched off: %(why)s.") % {"name": name, "why": why}
 
 
 def names_addressee(tool: CompiledTool) -> bool:
@@ -74,7 +90,9 @@ def names_addressee(tool: CompiledTool) -> bool:
 def checked_recipients(addresses: Sequence[Any]) -> list[str]:
     """The addresses without duplicates. Raises ApiError."""
     if isinstance(addresses, str) or len(addresses) > MOST_RECIPIENTS:
-        message = f"recipients must be a list of at most {MOST_RECIPIENTS} addresses."
+        message = gettext("recipients must be a list of at most %(most_recipients)s addresses.") % {
+            "most_recipients": MOST_RECIPIENTS
+        }
         raise Unprocessable("invalid_recipients", message, field="recipients")
     return list(dict.fromkeys(_checked_address(address) for address in addresses))
 
@@ -83,7 +101,9 @@ def _checked_address(address: Any) -> str:
     try:
         validate_email(address)
     except ValidationError as error:
-        message = f"recipients: {json.dumps(str(address)[:100], ensure_ascii=False)} is not an e-mail address."
+        message = gettext("recipients: %(dumps)s is not an e-mail address.") % {
+            "dumps": json.dumps(str(address)[:100], ensure_ascii=False)
+        }
         raise Unprocessable("invalid_recipients", message, field="recipients") from error
     return str(address)
 
@@ -93,13 +113,18 @@ def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[st
     check_value({"arguments": arguments})
     text = json.dumps(arguments)
     if len(text) > LARGEST_ARGUMENTS:
-        message = f"arguments have {len(text):,} characters; the limit is {LARGEST_ARGUMENTS:,}."
+        message = gettext("arguments have %(text)s characters; the limit is %(largest_arguments)s.") % {
+            "text": grouped(len(text)),
+            "largest_arguments": grouped(LARGEST_ARGUMENTS),
+        }
         raise Unprocessable("invalid_arguments", message, field="arguments")
     try:
         schema = arguments_schema(tool.name, tool.definition)
         _require_fitting(schema, text, arguments)
     except MalformedTool as error:
-        raise Unprocessable("invalid_tool", f"{tool.name} can't run: {error}", field="tool") from error
+        raise Unprocessable(
+            "invalid_tool", gettext("%(name)s can't run: %(error)s") % {"name": tool.name, "error": error}, field="tool"
+        ) from error
     except Mismatch as error:
         path, _, problem = str(error).splitlines()[0].removeprefix("- ").partition(": ")
         where = "arguments" if path == "the answer" else f"arguments.{path}"
@@ -127,6 +152,6 @@ def _require_fitting(schema: dict[str, Any] | type[BaseModel] | None, text: str,
         return
     known = schema.model_fields if schema is not None else {}
     if extra := [name for name in arguments if name not in known]:
-        raise Mismatch(f"- {extra[0]}: the tool doesn't accept it")
+        raise Mismatch(gettext("- %(value)s: the tool doesn't accept it") % {"value": extra[0]})
     if schema is not None:
         parse(text, output=schema)

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.translation import gettext
 
 from projects.api.serializers import is_empty
 from projects.common.api_error import ApiError, Conflict, Unprocessable
@@ -59,7 +60,9 @@ def find_type(project: Project, wanted: str) -> TodoType:
         if wanted in (str(todo_type.pk), todo_type.name):
             return todo_type
     names = ", ".join(types_of(project).values_list("name", flat=True)) or "none yet"
-    raise Unprocessable("invalid_type", f"type: no such type. Available types: {names}.", field="type")
+    raise Unprocessable(
+        "invalid_type", gettext("type: no such type. Available types: %(names)s.") % {"names": names}, field="type"
+    )
 
 
 def save_type(
@@ -76,11 +79,12 @@ def save_type(
     todo_type = get_type(project, type_id) if type_id else TodoType(project=project)
     if started_from is not None and started_from != todo_type.updated_at.isoformat():
         raise Conflict(
-            f"Somebody else saved {todo_type.name}{_differences(todo_type, fields)}. Save again to apply your changes.",
+            gettext("Somebody else saved %(name)s%(todo_type)s. Save again to apply your changes.")
+            % {"name": todo_type.name, "todo_type": _differences(todo_type, fields)},
             code="changed_meanwhile",
         )
     if unknown := [name for name in fields if name not in FIELDS]:
-        raise ApiError("forbidden_field", f"{unknown[0]} cannot be set.", field=unknown[0])
+        raise ApiError("forbidden_field", gettext("%(value)s cannot be set.") % {"value": unknown[0]}, field=unknown[0])
     for name, value in fields.items():
         setattr(todo_type, name, value.strip() if isinstance(value, str) else value)
     _check(todo_type, is_named="name" in fields, has_tools="tools" in fields)
@@ -95,6 +99,21 @@ def remove_type(project: Project, type_id: UUID) -> None:
     todo_type = get_type(project, type_id)
     todo_type.is_removed = True
     todo_type.save(update_fields=["is_removed", "updated_at"])
+
+
+def restore_type(project: Project, type_id: UUID) -> TodoType:
+    """Bring back a removed type. Raises Http404, and Conflict if another type has its name by now."""
+    _lock(project)
+    todo_type = TodoType.objects.filter(project=project, pk=type_id).first()
+    if todo_type is None:
+        raise Http404
+    if todo_type.is_removed and types_of(project).filter(name__iexact=todo_type.name).exists():
+        raise Conflict(
+            gettext("Another type is named %(name)s.") % {"name": todo_type.name}, code="name_taken", field="name"
+        )
+    todo_type.is_removed = False
+    todo_type.save(update_fields=["is_removed", "updated_at"])
+    return todo_type
 
 
 def task_tools(project: Project) -> list[str]:
@@ -144,9 +163,14 @@ def _check_texts(todo_type: TodoType) -> None:
 def _check_name(todo_type: TodoType) -> None:
     other_types = types_of(todo_type.project).exclude(pk=todo_type.pk)
     if other_types.filter(name__iexact=todo_type.name).exists():
-        raise Conflict(f"A type named {todo_type.name} already exists.", code="name_taken", field="name")
+        raise Conflict(
+            gettext("A type named %(name)s already exists.") % {"name": todo_type.name}, code="name_taken", field="name"
+        )
     if other_types.count() >= MOST_TYPES:
-        raise Conflict(f"A project can have at most {MOST_TYPES} types. Remove one first.", code="too_many")
+        raise Conflict(
+            gettext("A project can have at most %(most_types)s types. Remove one first.") % {"most_types": MOST_TYPES},
+            code="too_many",
+        )
 
 
 def _checked_tools(project: Project, names: Sequence[Any]) -> list[str]:

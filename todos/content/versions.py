@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 from django.http import Http404
+from django.utils.translation import gettext
 
 from projects.common.api_error import Conflict
 from projects.common.differences import Change, differences
@@ -43,8 +44,14 @@ class TodoChanged(Conflict):
         self.changes = list(changes)
         named = "; ".join(f"{change.label}: {_format_change(change)}" for change in self.changes[:MOST_NAMED])
         more = len(self.changes) - MOST_NAMED
-        what = f" {named}{f', and {more} more' if more > 0 else ''}." if named else " Reload it."
-        super().__init__(f"This todo changed since you opened it.{what}", code="changed")
+        if named and more > 0:
+            named = gettext("%(changes)s, and %(number)s more") % {"changes": named, "number": more}
+        sentence = (
+            gettext("This todo changed since you opened it. %(changes)s.")
+            if named
+            else gettext("This todo changed since you opened it. Reload it.")
+        )
+        super().__init__(sentence % {"changes": named} if named else sentence, code="changed")
 
 
 def get_for_update(todo_id: UUID) -> Todo:

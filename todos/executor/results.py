@@ -29,7 +29,7 @@ def end_call(todo: Todo, call: TodoCall, effect: Effect) -> None:
     """Store the result of the call's effect, in the transaction that ended it. Errors are logged."""
     is_error = effect.state in (EffectState.FAILED, EffectState.UNKNOWN, EffectState.CANCELLED)
     if is_error:
-        log.error("%s of todo %s is %s: %s", effect.tool, todo.pk, effect.state, effect.error)
+        log.error("%s of todo %s is %s.", effect.tool, todo.pk, effect.state)
     store_result(call, result_of(effect), is_error=is_error)
 
 

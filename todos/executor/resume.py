@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import cast
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from jobs.errors import WrongState
 from todos.content.lifecycle import Actor, transition
 from todos.executor.finish import final_status, finish
@@ -157,4 +159,7 @@ def _actor(by: UUID | None) -> Actor:
 
 def _require_unknown(effect: Effect) -> None:
     if effect.state != EffectState.UNKNOWN:
-        raise WrongState(f"Only an unknown effect can be resolved; this one is {EffectState(effect.state).value}.")
+        raise WrongState(
+            gettext("Only an unknown effect can be resolved; this one is %(value)s.")
+            % {"value": EffectState(effect.state).value}
+        )

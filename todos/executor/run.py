@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from jobs.errors import WrongState
 from jobs.failpoints import failpoint
 from jobs.fence import prove
@@ -64,7 +66,7 @@ def fail_todo(job: ClaimedJob, reason: str) -> None:
 
 def refuse_run(todo_id: UUID, ordinal: int) -> None:
     """Runs can't be repeated: the todo has to be reviewed and approved again."""
-    raise WrongState("Review the todo again and approve it.")
+    raise WrongState(gettext("Review the todo again and approve it."))
 
 
 def lock_subject(todo_id: UUID) -> None:

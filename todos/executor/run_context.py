@@ -199,4 +199,4 @@ def _with_calls(step: TodoStep, calls: list[TodoCall], approval: Approval) -> St
 
 
 def _is_usable(tool: CompiledTool) -> bool:
-    return Trigger.TASK in tool.moments and tool.is_offered
+    return Trigger.TASK in tool.moments and tool.is_offered and not tool.is_off_in_todos

@@ -17,6 +17,7 @@ from jobs.model_client import call_rows, model_client
 from jobs.models import Job, ModelCall
 from llm.errors import Blocked, LengthCut, LlmError, Refused, Rejected
 from llm.types import CallRecord, Completion, FinishReason, ToolCall
+from projects.agents.hours_text import business_text
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
@@ -37,6 +38,7 @@ from tools.engine.execution.deduplication import EXECUTED_STATES
 from tools.engine.execution.schemas import NO_PARAMETERS, MalformedTool, called_parameters, handler_of
 from tools.engine.function_calling.messages import call_messages
 from tools.engine.function_calling.offer import AgentToolDefinition
+from tools.engine.limits.model_budget import Share, require_budget
 from tools.engine.skills.arguments import KnownFact
 from tools.models import Effect
 
@@ -66,6 +68,7 @@ class Step:
 
 async def take_step(job: ClaimedJob, run: RunContext, context: ExecuteContext) -> Step:
     """Request the next step and commit it. Raises LlmError if a retry may help, GiveUp otherwise."""
+    await require_budget(job.organization_id, run.todo.project_id, Share.RESERVE)
     records: list[CallRecord] = []
     request = build_request(
         context, said=as_messages(run.steps), tools=specifications(run.tools.values()), model=run.model
@@ -106,7 +109,7 @@ def build_context(run: RunContext) -> ExecuteContext:
     facts = {name: getattr(contact, name) for name in ("name", "phone", "email", "language")} if contact else {}
     return ExecuteContext(
         business_name=run.config.business_name,
-        business_context=run.config.business_context,
+        business_context=business_text(run.config),
         now=run.now.astimezone(ZoneInfo(run.config.timezone)).strftime("%A %d %B %Y, %H:%M"),
         kind=f"{todo.type.name}: {todo.type.description}" if todo.type else "",
         description=todo.description,
@@ -165,7 +168,7 @@ def _store(todo: Todo, step: TodoStep, plan: Plan, writes: WriteBatch) -> None:
     writes.send()
     for call in plan.calls:
         if call.is_error:
-            log.error("%s of todo %s: %s", call.name, todo.pk, call.result)
+            log.error("A call of %s in todo %s was refused.", call.name, todo.pk)
 
 
 def _earlier_effects(run: RunContext) -> list[str]:

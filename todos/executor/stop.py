@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
+
 from todos.approvals.validity import InvalidApproval
 from todos.content.lifecycle import AGENT
 from todos.content.versions import time_of
@@ -15,7 +17,7 @@ from tools.engine import ledger
 from tools.engine.execution.outcome_policy import WORKER_DIED
 from tools.models import EffectState
 
-NO_CALLBACK = "The tool accepted the request, but no result has arrived."
+NO_CALLBACK = gettext_noop("The tool accepted the request, but no result has arrived.")
 STOPPED = "The todo {status}."
 
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
+from todos.models.title import LONGEST_TITLE, title_from
 
 
 class TodoStatus(models.TextChoices):
     """The states of a todo."""
 
-    PENDING_REVIEW = "pending_review", "To review"
-    APPROVED = "approved", "Approved"
-    IN_PROGRESS = "in_progress", "In progress"
-    NEEDS_ATTENTION = "needs_attention", "Needs attention"
-    COMPLETED = "completed", "Completed"
-    FAILED = "failed", "Failed"
-    REJECTED = "rejected", "Rejected"
-    EXPIRED = "expired", "Expired"
-    CANCELLED = "cancelled", "Cancelled"
+    PENDING_REVIEW = "pending_review", lazy("To review")
+    APPROVED = "approved", lazy("Approved")
+    IN_PROGRESS = "in_progress", lazy("In progress")
+    NEEDS_ATTENTION = "needs_attention", lazy("Needs attention")
+    COMPLETED = "completed", lazy("Completed")
+    FAILED = "failed", lazy("Failed")
+    REJECTED = "rejected", lazy("Rejected")
+    EXPIRED = "expired", lazy("Expired")
+    CANCELLED = "cancelled", lazy("Cancelled")
 
     @property
     def predicate(self) -> str:
@@ -26,20 +30,40 @@ class TodoStatus(models.TextChoices):
         own = {self.PENDING_REVIEW: "waits for review", self.NEEDS_ATTENTION: "needs attention"}
         return own.get(self) or f"{'has' if self in (self.FAILED, self.EXPIRED) else 'is'} {self.label.lower()}"
 
+    @property
+    def sentence(self) -> str:
+        """The state as a sentence for people: “This todo needs attention.”"""
+        return str(SENTENCES[self])
+
+
+SENTENCES: Mapping[TodoStatus, str] = {
+    TodoStatus.PENDING_REVIEW: lazy("This todo waits for review."),
+    TodoStatus.APPROVED: lazy("This todo is approved."),
+    TodoStatus.IN_PROGRESS: lazy("This todo is in progress."),
+    TodoStatus.NEEDS_ATTENTION: lazy("This todo needs attention."),
+    TodoStatus.COMPLETED: lazy("This todo is completed."),
+    TodoStatus.FAILED: lazy("This todo has failed."),
+    TodoStatus.REJECTED: lazy("This todo is rejected."),
+    TodoStatus.EXPIRED: lazy("This todo has expired."),
+    TodoStatus.CANCELLED: lazy("This todo is canceled."),
+}
+
 
 class TodoSource(models.TextChoices):
     """The origin of a todo."""
 
-    EXTRACTION = "extraction", "Taken from a conversation"
-    TOOL = "tool", "A tool that needs approval"
-    PROMISE = "promise", "A promise that no tool can keep"
-    MAKE_GOOD = "make_good", "A promise that was broken"
-    PERSON = "person", "Made by a person"
-    API = "api", "Made by the API"
+    EXTRACTION = "extraction", lazy("Taken from a conversation")
+    TOOL = "tool", lazy("A tool that needs approval")
+    PROMISE = "promise", lazy("A promise that no tool can keep")
+    MAKE_GOOD = "make_good", lazy("A promise that was broken")
+    PERSON = "person", lazy("Made by a person")
+    API = "api", lazy("Made by the API")
 
 
 class Todo(TenantModel):
     """A task that a person approves. `version` increases with every change that needs approval.
+
+    `description` is the task, `title` its name in lists; an empty one is made from the task (`heading`).
 
     A todo with `tool` and `arguments` runs exactly those, without a model. `recipients` are the addresses that
     send_email may write to: proposed with the todo, frozen by the approval. `effect` is the planned effect that the
@@ -49,6 +73,7 @@ class Todo(TenantModel):
 
     project = TenantForeignKey("projects.Project", related_name="todos")
     type = TenantForeignKey("todos.TodoType", null=True, blank=True, related_name="todos")
+    title = models.CharField(max_length=LONGEST_TITLE, blank=True, default="", db_default="")
     description = models.TextField()
     status = models.CharField(max_length=16, choices=TodoStatus.choices, default=TodoStatus.PENDING_REVIEW)
     reason = models.CharField(max_length=500, blank=True, help_text="reason for the current status")
@@ -82,6 +107,8 @@ class Todo(TenantModel):
             models.Index(fields=["organization", "project", "status", "-status_at", "-id"], name="todo_board"),
             models.Index(fields=["organization", "project", "-created_at", "-id"], name="todo_list"),
             models.Index(fields=["organization", "conversation_id"], name="todo_conversation"),
+            models.Index(fields=["organization", "persona_id"], name="todo_persona"),
+            models.Index(fields=["organization", "turn_id"], name="todo_turn"),
             models.Index(
                 fields=["expires_at"],
                 condition=models.Q(status__in=["pending_review", "approved"]),
@@ -91,7 +118,12 @@ class Todo(TenantModel):
         ordering = ["-created_at", "-id"]
 
     def __str__(self) -> str:
-        return f"{self.description[:60]} ({self.status})"
+        return f"{self.heading} ({self.status})"
+
+    @property
+    def heading(self) -> str:
+        """The title, or one made from the task."""
+        return self.title or title_from(self.description)
 
 
 class TodoEvent(TenantModel):

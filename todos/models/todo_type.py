@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from projects.models import Role
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
@@ -11,9 +12,9 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 class SecondApprover(models.TextChoices):
     """When a second person has to approve."""
 
-    NEVER = "never", "Never"
-    ABOVE = "above", "When an argument is above a limit"
-    ALWAYS = "always", "Always"
+    NEVER = "never", lazy("Never")
+    ABOVE = "above", lazy("When an argument is above a limit")
+    ALWAYS = "always", lazy("Always")
 
 
 class TodoType(TenantModel):

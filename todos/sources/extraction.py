@@ -17,6 +17,7 @@ from jobs.errors import WrongState
 from projects.models import Project
 from todos.content.lifecycle import AGENT
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
+from todos.models.title import LONGEST_TITLE
 from todos.services import TodoChanged, edit_todo, make_todo
 from todos.sources.extraction_prompt import Finding, NotedLine
 from tools.engine.quotes import is_quote_of
@@ -92,6 +93,7 @@ def _create_todo(source: Source, finding: Finding, *, type: TodoType) -> Todo:
     return make_todo(
         source.project,
         description=_description(finding),
+        title=_title(finding),
         source=TodoSource.EXTRACTION,
         actor=AGENT,
         type=type,
@@ -105,7 +107,12 @@ def _create_todo(source: Source, finding: Finding, *, type: TodoType) -> Todo:
 
 def _assign_type(todo: Todo, finding: Finding, *, type: TodoType, source: Source) -> None:
     """Give a promise's todo its type and description, unless somebody changed it first."""
-    changes = {"type": type, "description": _description(finding), "recipients": _recipients(finding, source)}
+    changes = {
+        "type": type,
+        "description": _description(finding),
+        "title": _title(finding),
+        "recipients": _recipients(finding, source),
+    }
     try:
         edit_todo(todo.pk, changes, actor=AGENT, version=todo.version)
     except (TodoChanged, WrongState):
@@ -131,6 +138,12 @@ def _overlap(one: str, other: str) -> bool:
 
 def _description(finding: Finding) -> str:
     return finding.description.strip()[:LONGEST_DESCRIPTION] or finding.quote.strip()
+
+
+def _title(finding: Finding) -> str:
+    """The finding's title; empty if it is too long, so that one is made from the task."""
+    title = _one_line(finding.title.replace("\0", ""))
+    return title if len(title) <= LONGEST_TITLE else ""
 
 
 def _one_line(text: str) -> str:

@@ -29,6 +29,8 @@ class Finding(BaseModel):
     """The name of its type, as listed."""
     description: str
     """What is to be done, for whom, with every detail that it takes: who does it has not read the conversation."""
+    title: str
+    """The same in at most 60 characters, for a list: what and for whom, such as “Call Anna back about the allergy”."""
     recipients: list[str]
     """E-mail addresses besides the customer's own that have to be written to, as they stand in the conversation; usually none."""
 

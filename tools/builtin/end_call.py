@@ -21,6 +21,7 @@ TOOL = BuiltinTool(
     delivery=RetryPolicy.IDEMPOTENT,
     keeps_promise=False,
     gate=always,
+    is_always_listed=True,
     definition=define("Ends the running call. Say goodbye in the same answer."),
     handler=Handler(execute=execute),
     moments=(Trigger.TURN, Trigger.LIVE),

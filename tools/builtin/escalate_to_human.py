@@ -14,7 +14,7 @@ from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, Capability, R
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Escalation, EscalationState
-from tools.services.support.escalations import LABEL, LONGEST_REASON, make_request, offer_person
+from tools.services.support.escalations import LABEL, LONGEST_REASON, make_request, offer_person, person_button
 from tools.services.support.notices import notify_operators
 
 OFFERED = f"With the button “{LABEL}” below, a colleague is asked to take over here."
@@ -43,13 +43,7 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
         return Outcome.done(HERE, result=result, adapter="makegood")
     if escalation.state == EscalationState.WAITING:
         return Outcome.done(ASKED, result=result, adapter="makegood")
-    block = {
-        "type": "escalation_button",
-        "escalation": str(escalation.pk),
-        "label": LABEL,
-        "reason": escalation.reason,
-    }
-    return Outcome.done(OFFERED, result=result, block=block, adapter="makegood")
+    return Outcome.done(OFFERED, result=result, block=person_button(escalation), adapter="makegood")
 
 
 def _escalate(context: ToolContext, conversation_id: UUID, reason: str) -> Escalation:

@@ -43,7 +43,7 @@ TOOL = BuiltinTool(
         "works, what is allowed, what it costs, what to do."
     ),
     handler=Handler(execute=execute, arguments=QuestionArguments),
-    moments=(Trigger.TURN,),
+    moments=(Trigger.TURN, Trigger.LIVE),
     category="knowledge",
     section="""\
 ### Searching the Knowledge Base

@@ -11,7 +11,7 @@ from tenancy.threads import in_db
 from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome, Signal
-from tools.engine.gates import all_of, escalated_when, needs_escalation, needs_numbers
+from tools.engine.gates import escalated_when, needs_numbers
 from tools.engine.transfers import TransferNumber, numbers_of, transfer_repeat
 
 NOT_OURS = "The call wasn't transferred: {number} is none of the numbers that this business puts callers through to."
@@ -58,7 +58,7 @@ TOOL = BuiltinTool(
     # No request is sent: the signal takes effect in the transaction that sends the reply, so retries are safe.
     delivery=RetryPolicy.IDEMPOTENT,
     keeps_promise=True,
-    gate=all_of(needs_escalation("transfer"), needs_numbers),
+    gate=needs_numbers,
     definition=define("Transfers the running call to a person. Say in the same answer to whom."),
     handler=Handler(execute=execute, arguments=TransferArguments, repeat_of=transfer_repeat),
     moments=(Trigger.TURN, Trigger.LIVE),

@@ -15,6 +15,7 @@ from tools.engine.transfers import choose_number, numbers_of, transfer_repeat
 
 SWITCH = "project_attributes_setting_transfer_call_enabled"
 NO_NUMBER = "The call can't be transferred: this business has set up no number for it. Offer to take a message instead."
+NOBODY = "The call wasn't transferred: no number is called “{wanted}”. Ask which of these the caller wants: {names}."
 
 
 class TransferArguments(BaseModel):
@@ -32,7 +33,11 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
     numbers = await in_db(numbers_of, context)
     if not numbers:
         return Outcome.failed(NO_NUMBER, told=NO_NUMBER)
-    chosen = choose_number(numbers, TransferArguments.model_validate(arguments).to)
+    wanted = TransferArguments.model_validate(arguments).to
+    chosen = choose_number(numbers, wanted)
+    if chosen is None:
+        refusal = NOBODY.format(wanted=wanted, names=", ".join(one.name or one.number for one in numbers))
+        return Outcome.failed(refusal, told=refusal)
     result = {"transferred": True, "to": chosen.name, "number": chosen.number}
     told = f"The caller is being put through to {chosen.name or chosen.number}."
     return Outcome.done(told, result=result, signal=Signal.TRANSFER, adapter="makegood")

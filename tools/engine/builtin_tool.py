@@ -52,7 +52,8 @@ class BuiltinTool:
     `capability` is the vertical's capability it requires. `channels` restricts where it may run; empty means
     everywhere. `category` is its group in the catalogue. `section` is the markdown under `## Available Tools` that
     tells a model how to use it; `adds` appends lines from the business's own rules, and `narrow` restricts the
-    arguments to what the business has.
+    arguments to what the business has. `is_always_listed` is true for a tool that an agent's list of tools can't take
+    away.
     """
 
     name: str
@@ -65,6 +66,7 @@ class BuiltinTool:
     moments: tuple[Trigger, ...] = (Trigger.COMMITMENT, Trigger.TASK)
     capability: Capability | None = None
     channels: tuple[str, ...] = ()
+    is_always_listed: bool = False
     category: str = ""
     section: str = ""
     narrow: Narrow | None = field(default=None, repr=False)

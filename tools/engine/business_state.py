@@ -21,7 +21,7 @@ from tools.engine.platform import invalidate_if_changed
 from tools.engine.transfers import TRANSFER_NUMBERS, TransferNumber, read_numbers
 from tools.models import CustomTool, PlatformDefinition, Resource
 
-# A source of one of these kinds counts as a calendar. So does the booking book when it has an active resource.
+# A source of one of these kinds is a calendar. It limits the times of resources; without one, nothing can be booked.
 CALENDAR_KINDS = frozenset({"google_calendar", "caldav"})
 # Names that descriptions may interpolate in double braces.
 PLACEHOLDERS = ("business", "agent", "channel")
@@ -63,8 +63,8 @@ class BusinessState:
 
     @property
     def has_calendar(self) -> bool:
-        """True if something can be booked."""
-        return self.has_book or bool(self.connected & CALENDAR_KINDS)
+        """True if a calendar is connected and works."""
+        return bool(self.connected & CALENDAR_KINDS)
 
     @property
     def names(self) -> Mapping[str, str]:

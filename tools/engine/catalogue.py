@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from projects.common.verticals import VERTICALS
 from projects.models import Project
-from projects.records.attributes import GATES, is_on
+from projects.records.attributes import GATES, is_off, is_on
 from tools.engine.builtin_tool import BuiltinTool, Gate
 from tools.engine.business_state import BusinessState, read_state
 from tools.engine.custom.current_tools import CurrentTool, load_current_tools
@@ -23,8 +25,8 @@ from tools.engine.registry import builtin_tools
 BUILT_IN, CUSTOM = "built-in", "custom"
 # Gates that apply to every tool of a category, in addition to its own.
 CATEGORIES: Mapping[str, Gate] = {"calendar": needs_calendar}
-SWITCHED_OFF = "It is switched off."
-NOT_STORED = "the platform has no definition of it"
+SWITCHED_OFF = gettext_noop("It is switched off.")
+NOT_STORED = gettext_noop("the platform has no definition of it")
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class CompiledTool:
 
     `overrides` is the origin of the same-named tool that it replaces. `parameters` is the JSON Schema of the arguments
     when a model calls the tool, `section` the instructions for its use. `keeps_promise` is false for an act of the
-    conversation.
+    conversation. `is_off_in_todos` is true if todos may not use it, except for what a conversation has planned.
     """
 
     name: str
@@ -51,6 +53,7 @@ class CompiledTool:
     section: str = ""
     parameters: Mapping[str, Any] | None = None
     keeps_promise: bool = True
+    is_off_in_todos: bool = False
 
     @property
     def is_offered(self) -> bool:
@@ -151,6 +154,11 @@ def approval_setting(name: str) -> str:
     return f"{GATES}{name}_requires_approval_enabled"
 
 
+def todo_setting(name: str) -> str:
+    """The attribute that lets todos use a built-in tool; they may unless it is false."""
+    return f"{GATES}{name}_todo_enabled"
+
+
 def why_not(tool: BuiltinTool, state: BusinessState, *, category: str | None = None) -> str:
     """Return the reason why a built-in tool isn't offered, or "". Pure; no other function decides this.
 
@@ -161,10 +169,14 @@ def why_not(tool: BuiltinTool, state: BusinessState, *, category: str | None = N
     if tool.capability and tool.capability not in state.capabilities:
         title = VERTICALS[state.vertical].title
         return f"requires {tool.capability}, which the kind of business “{title}” doesn't include"
-    if is_called_by_model(tool) and state.enabled_tools is not None and tool.name not in state.enabled_tools:
-        return "not on this agent's list of tools"
+    if not tool.is_always_listed and _is_off_the_list(tool, state):
+        return gettext_noop("not on this agent's list of tools")
     needed = CATEGORIES.get(category or tool.category)
     return (needed(state) if needed else "") or tool.gate(state) or why_kind_closed(tool.kind, state)
+
+
+def _is_off_the_list(tool: BuiltinTool, state: BusinessState) -> bool:
+    return is_called_by_model(tool) and state.enabled_tools is not None and tool.name not in state.enabled_tools
 
 
 def is_called_by_model(tool: BuiltinTool | CompiledTool) -> bool:
@@ -188,6 +200,7 @@ def compile_builtin(
         channels=tool.channels,
         category=tool.category,
         keeps_promise=tool.keeps_promise,
+        is_off_in_todos=is_off(state.attributes, todo_setting(tool.name)),
     )
     return _described(compiled, tool, state, stored) if is_called_by_model(tool) else compiled
 

@@ -6,8 +6,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 
 from jobs.errors import WrongState
+from tools.engine.ledger import announce_outcome, counted
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 
@@ -18,7 +20,10 @@ def reopen(effect: Effect) -> None:
     )
     effect.refresh_from_db()
     if changed != 1:
-        raise WrongState(f"This effect is {EffectState(effect.state).value} and was started; it can't be run again.")
+        raise WrongState(
+            gettext("This effect is %(value)s and was started; it can't be run again.")
+            % {"value": EffectState(effect.state).value}
+        )
     _delete_skipped_after_actions(effect)
 
 
@@ -42,7 +47,10 @@ def plan_again(effect: Effect) -> None:
     )
     effect.refresh_from_db()
     if changed != 1:
-        raise WrongState(f"Only a failed effect can be retried; this one is {EffectState(effect.state).value}.")
+        raise WrongState(
+            gettext("Only a failed effect can be retried; this one is %(value)s.")
+            % {"value": EffectState(effect.state).value}
+        )
     _delete_skipped_after_actions(effect)
 
 
@@ -73,7 +81,13 @@ def _resolve(effect: Effect, by: UUID | None, *, of: EffectState, to: EffectStat
     )
     effect.refresh_from_db()
     if changed != 1:
-        raise WrongState(f"The effect must be {of.value}; it is {EffectState(effect.state).value}.")
+        raise WrongState(
+            gettext("The effect must be %(wanted)s; it is %(state)s.")
+            % {"wanted": of.value, "state": EffectState(effect.state).value}
+        )
+    counted(effect)
+    if of == EffectState.UNKNOWN:
+        announce_outcome(effect)
 
 
 def _delete_skipped_after_actions(effect: Effect) -> None:

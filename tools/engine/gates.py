@@ -8,22 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext_noop
+
 from projects.connections.integration_types import KINDS
 from projects.models.agent_config import EscalationAction
 from tools.engine.builtin_tool import Adds, BusinessState, Gate
 
-NO_CALENDAR = "no calendar is connected and the booking book has no resources"
-NO_ARTICLES = "no knowledge base article is published"
+NO_CALENDAR = gettext_noop("no calendar is connected and no resources are set up for booking")
+NO_RESOURCES = gettext_noop("a calendar is connected, but no bookable resource is active")
+NO_ARTICLES = gettext_noop("no knowledge base article is published")
 NO_RULES = {
-    "transfer": "no escalation rule transfers calls",
-    "message": "no escalation rule sends a text",
+    "transfer": gettext_noop("no escalation rule transfers calls"),
+    "message": gettext_noop("no escalation rule sends a text"),
 }
-NO_NUMBERS = "no transfer number is set up"
+NO_NUMBERS = gettext_noop("no transfer number is set up")
 
 
 def needs_calendar(state: BusinessState) -> str:
     """Open while something can be booked. Booking and verification tools share this gate."""
-    return "" if state.has_calendar else NO_CALENDAR
+    if state.has_book:
+        return ""
+    return NO_RESOURCES if state.has_calendar else NO_CALENDAR
 
 
 def needs_articles(state: BusinessState) -> str:

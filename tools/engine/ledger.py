@@ -11,12 +11,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models.functions import Now
 
 from jobs.enqueue import JobRequest
+from notices.models import NoticeKind
+from notices.services import notify, settle
+from telemetry.metrics import EFFECTS
 from tenancy.postgresql.prepared import Prepared
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id
@@ -34,6 +39,8 @@ RETRY_WINDOW = timedelta(minutes=15)
 CALLBACK_TIMEOUT = timedelta(hours=1)
 # Suffix of the job key for after-actions of an effect without a conversation.
 ALONE = "alone"
+# The label of tools that only read.
+NO_KIND = "none"
 OPEN = (EffectState.PLANNED, EffectState.SENDING)
 
 # JSON columns among those that an outcome writes.
@@ -135,7 +142,7 @@ def begin_sending(effect: Effect, *, callback_hash: str = "") -> bool:
     """
     is_uncertain = effect.is_uncertain or effect.state == EffectState.SENDING
     rows = _BEGIN(RETRY_WINDOW, is_uncertain, callback_hash, effect.visitor, effect.pk, current_organization_id())
-    return _apply_row(effect, _BEGIN_COLUMNS, rows)
+    return counted(effect) if _apply_row(effect, _BEGIN_COLUMNS, rows) else False
 
 
 def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bool:
@@ -143,6 +150,7 @@ def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bo
 
     An unknown effect can still be ended, by staff or by a late result.
     """
+    was_unknown = effect.state == EffectState.UNKNOWN
     rows = _STORE(
         state.value,
         _as_json(outcome.result or None),
@@ -157,7 +165,20 @@ def store_outcome(effect: Effect, outcome: Outcome, *, state: EffectState) -> bo
         effect.pk,
         current_organization_id(),
     )
-    return _apply_row(effect, _OUTCOME_COLUMNS, rows)
+    changed = _apply_row(effect, _OUTCOME_COLUMNS, rows)
+    if changed and (was_unknown or state == EffectState.UNKNOWN):
+        announce_outcome(effect)
+    return counted(effect) if changed else False
+
+
+def announce_outcome(effect: Effect) -> None:
+    """Notify operators of an effect with an unknown outcome; settle the notice of one whose outcome is known."""
+    if effect.state != EffectState.UNKNOWN:
+        settle(NoticeKind.UNKNOWN, effect.pk)
+        return
+    tool = effect.tool.removesuffix("_tool").replace("_", " ").capitalize()
+    text = f"{tool}: {effect.recipient}" if effect.recipient else tool
+    notify(effect.project_id, kind=NoticeKind.UNKNOWN, subject=effect.pk, object_id=effect.pk, text=text)
 
 
 def requeue(effect: Effect, outcome: Outcome, *, is_uncertain: bool) -> bool:
@@ -207,7 +228,14 @@ def complete_manually(effect: Effect, *, by: UUID | None, is_done: bool, said: s
 def _end(effect: Effect, **changes: Any) -> bool:
     changed = Effect.objects.filter(pk=effect.pk, state=EffectState.PLANNED).update(finished_at=Now(), **changes)
     effect.refresh_from_db()
-    return changed == 1
+    return counted(effect) if changed == 1 else False
+
+
+def counted(effect: Effect) -> bool:
+    """Count the effect's new state when the transaction commits. Returns True."""
+    count = partial(EFFECTS.inc, effect.kind or NO_KIND, str(effect.state), tenant=effect.organization_id)
+    transaction.on_commit(count)
+    return True
 
 
 def _apply_row(effect: Effect, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> bool:

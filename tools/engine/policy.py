@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from django.utils.translation import gettext
+
 from projects.models.agent_config import EscalationAction
 from projects.models.attribute_catalogue import KIND_LIMITS
 from projects.records.attributes import GATES, Resolved, WrongValue, is_on
@@ -64,6 +66,8 @@ POLICIES: Mapping[str, KindPolicy] = {
     "email": KindPolicy(
         consent="email", addressed_by="email", max_per_conversation=10, max_per_project=500, max_from_visitors=20
     ),
+    # Messages of conversations on their way to a messenger. Limits of turns count what causes them.
+    "channel_message": KindPolicy(max_per_conversation=2_000),
     "verification_code": KindPolicy(max_per_project=200),
     "booking": KindPolicy(switches=(_BOOKING,), repeat_window=_RESERVED),
     "meeting": KindPolicy(repeat_window=_RESERVED, repeats_as="booking"),
@@ -95,7 +99,7 @@ def policy_with(kind: str, attributes: Mapping[str, Resolved]) -> KindPolicy:
 def check_limit(key: str, value: Any) -> int:
     """Validate the setting of a limit. Raises WrongValue."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= HIGHEST_LIMIT:
-        raise WrongValue(f"{key} must be a whole number from 0, like 200.")
+        raise WrongValue(gettext("%(key)s must be a whole number from 0, like 200.") % {"key": key})
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 
 from jobs.errors import WrongState
 from projects.models import Project
@@ -51,13 +52,13 @@ def _answer(
     """Close the promise by compare-and-set. The second of two concurrent answers raises WrongState."""
     promise = Promise.objects.select_related("effect").get(project_id=project.pk, pk=promise_id)
     if promise.effect and promise.effect.state in UNFINISHED_STATES:
-        raise WrongState("The promise's effect isn't finished yet and decides the outcome.")
+        raise WrongState(gettext("The promise’s effect isn’t finished yet and decides the outcome."))
     rows = Promise.objects.filter(pk=promise_id, state__in=states)
     evidence = Evidence.PERSON if new_state == PromiseState.KEPT else Evidence.NONE
     changes = {"evidence": evidence, "owner": PromiseOwner.NOBODY, "reason": reason[:MAX_REASON_LENGTH]}
     is_answered = rows.update(state=new_state, closed_at=Now(), **changes) == 1
     promise.refresh_from_db()
     if not is_answered:
-        raise WrongState(f"This promise is already {PromiseState(promise.state).value}.")
+        raise WrongState(gettext("This promise is already %(value)s.") % {"value": PromiseState(promise.state).value})
     promise_answered.send(promise)
     return promise

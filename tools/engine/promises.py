@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.functions import Concat, Greatest, Left, Now
+from django.utils.translation import gettext_noop
 
 from jobs.sweep import sweep_tenants
 from tenancy.postgresql.prepared import Prepared
@@ -28,12 +29,12 @@ TOOL_DEADLINE = timedelta(minutes=20)
 # Promises that no tool supports are left to people.
 STAFF_DEADLINE = timedelta(hours=24)
 
-NO_TOOL = "No tool can do this; somebody has to."
-UNHEARD = "Nobody is subscribed to its tool's event; somebody has to do it."
-UNSENT = "It wasn't sent, because no provider is connected. The message is in the outbox."
-LATE = "It was due, and is not known to have happened."
-KEPT_LATE = "It happened late."
-MADE_GOOD = "It was made good."
+NO_TOOL = gettext_noop("No tool can do this. Someone has to.")
+UNHEARD = gettext_noop("Nobody is subscribed to its tool’s event. Someone has to do it.")
+UNSENT = gettext_noop("Not sent, because no provider is connected. The message is in the outbox.")
+LATE = gettext_noop("It was due, and nothing confirms that it happened.")
+KEPT_LATE = gettext_noop("It happened late.")
+MADE_GOOD = gettext_noop("It was corrected.")
 _FINAL_STATES = {
     EffectState.FAILED: PromiseState.BROKEN,
     EffectState.CANCELLED: PromiseState.WITHDRAWN,

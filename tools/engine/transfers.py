@@ -18,6 +18,7 @@ from tools.engine.words import normalize_words
 
 TRANSFER_NUMBERS = "project_attributes_setting_transfer_numbers"
 SHORT_WORD = 3
+NO_LIKENESS = (False, 0)
 LEADING_NAME = re.compile(r"^\s*(?P<name>[^:=+\d][^:=]*?)\s*[:=]\s*(?P<number>.+)$")
 
 
@@ -52,10 +53,20 @@ def transfer_repeat(arguments: Mapping[str, Any], context: ToolContext) -> str |
     return "the call"
 
 
-def choose_number(numbers: Sequence[TransferNumber], wanted: str) -> TransferNumber:
-    """The number whose name was requested, or shares most with the request; the first if none does."""
+def choose_number(numbers: Sequence[TransferNumber], wanted: str) -> TransferNumber | None:
+    """The number whose name was requested, or shares most with the request; None if no name does.
+
+    If nobody was named, it is the first number. A single number without a name is everybody's.
+    """
+    if not numbers or not wanted.strip():
+        return next(iter(numbers), None)
     words = set(normalize_words(wanted).split())
-    return max(numbers, key=lambda one: _likeness(words, set(normalize_words(one.name).split())))
+    likeness, best = max(
+        ((_likeness(words, set(normalize_words(one.name).split())), one) for one in numbers), key=lambda pair: pair[0]
+    )
+    if likeness != NO_LIKENESS:
+        return best
+    return best if len(numbers) == 1 and not best.name else None
 
 
 def _likeness(wanted: set[str], name: set[str]) -> tuple[bool, int]:

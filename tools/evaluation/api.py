@@ -41,6 +41,7 @@ class KeptCaseInput(StrictSerializer):
     )
     conversation = SaidInput(many=True, required=False, default=list)
     expected = serializers.DictField(child=serializers.ChoiceField(choices=OUTCOMES))
+    turn = serializers.UUIDField(required=False)
 
 
 class KeptCases(ProjectView):
@@ -55,10 +56,12 @@ class KeptCases(ProjectView):
     @extend_schema(operation_id="evaluation_cases_create", request=KeptCaseInput)
     @idempotent
     def post(self, request: Request) -> Created[KeptCasePayload]:
-        """Keep an answer as a regression case. `manage.py evaluate --project` includes it from now on."""
+        """Keep an answer as a regression case. Each run includes it from now on. `turn` is the turn whose reply it is."""
         caller = caller_of(request)
+        data = self.valid(KeptCaseInput)
+        turn_id = data.pop("turn", None)
         try:
-            kept = keep_case(self.project, author=caller.user if caller else None, **self.valid(KeptCaseInput))
+            kept = keep_case(self.project, author=caller.user if caller else None, turn_id=turn_id, **data)
         except WrongCase as error:
             raise Unprocessable("invalid", str(error), field=error.field) from error
         return Created(kept_case_payload(kept))
@@ -81,7 +84,7 @@ class SaidPayload(TypedDict):
 
 
 class KeptCasePayload(TypedDict):
-    """`expected` maps a tool to `fired` or to the rule that holds it back."""
+    """`expected` maps a tool to `fired` or to the rule that holds it back. `turn` is the turn whose reply it is."""
 
     id: UUID
     name: str
@@ -89,6 +92,7 @@ class KeptCasePayload(TypedDict):
     conversation: list[SaidPayload]
     channel: str
     expected: dict[str, str]
+    turn: UUID | None
     created_at: datetime
 
 
@@ -100,5 +104,6 @@ def kept_case_payload(case: KeptCase) -> KeptCasePayload:
         "conversation": case.conversation,
         "channel": case.channel,
         "expected": case.expected,
+        "turn": case.turn_id,
         "created_at": case.created_at,
     }

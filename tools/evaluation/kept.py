@@ -12,6 +12,7 @@ from projects.models import Project, User
 from tools.engine.catalogue import at_moment, compile_tools
 from tools.engine.definition import Trigger
 from tools.evaluation.cases import Case, CaseMessage, Expected, Part
+from tools.evaluation.runs import settle_without
 from tools.models import KeptCase
 
 LANGUAGE = "kept"
@@ -38,12 +39,13 @@ def keep_case(
     expected: Mapping[str, str],
     conversation: Sequence[Mapping[str, Any]] = (),
     author: User | None = None,
+    turn_id: UUID | None = None,
 ) -> KeptCase:
     """Keep an answer as a regression case for the project's evaluations.
 
     `conversation` lists the messages before the answer, each `{"role": "customer" or "agent", "content"}`. `expected`
-    maps a tool of the project to "fired" or a rule; other tools must not fire. Two calls make two cases. Raises
-    WrongCase.
+    maps a tool of the project to "fired" or a rule; other tools must not fire. `turn_id` is the turn whose reply it is.
+    Two calls make two cases. Raises WrongCase.
     """
     known = {tool.name for tool in at_moment(compile_tools(project, channel=channel), Trigger.COMMITMENT)}
     if unknown := sorted(expected.keys() - known):
@@ -60,21 +62,24 @@ def keep_case(
         conversation=_checked(Conversation, list(conversation), field="conversation"),
         expected=_checked(ExpectedOutcomes, dict(expected), field="expected"),
         created_by=author,
+        turn_id=turn_id,
     )
 
 
 def delete_case(project: Project, case_id: UUID) -> bool:
-    """Delete a case. Return False if the project has no case with this id."""
+    """Delete a case, also from a run under way. Return False if the project has no case with this id."""
+    settle_without(project, case_id)
     deleted, _ = KeptCase.objects.filter(project=project, pk=case_id).delete()
     return deleted > 0
 
 
 def kept_cases(project: Project) -> list[Case]:
     """The project's cases in evaluation form, oldest first."""
-    return [_as_case(row) for row in KeptCase.objects.filter(project=project)]
+    return [as_case(row) for row in KeptCase.objects.filter(project=project)]
 
 
-def _as_case(row: KeptCase) -> Case:
+def as_case(row: KeptCase) -> Case:
+    """A kept case in evaluation form."""
     return Case(
         id=f"kept {row.pk}",
         language=LANGUAGE,

@@ -55,12 +55,24 @@ async def in_parallel(calls: Sequence[Callable[[], Awaitable[T]]]) -> list[T]:
 
 
 async def _read(case: Case, *, client: Client, model: ModelSpec, tools: Sequence[CompiledTool]) -> CaseReading:
-    offered = [tool for tool in tools if tool.is_offered]
-    groups, exchange = group_tools(offered), exchange_of(case)
     try:
-        found = await detect_commitments(client, model, groups=groups, exchange=exchange, record=_forget)
+        return await read_case(case, client=client, model=model, tools=tools, record=_forget)
     except LlmError as error:
         return CaseReading(case=case, outcomes={}, error=f"{error.code}: {error}")
+
+
+async def read_case(
+    case: Case,
+    *,
+    client: Client,
+    model: ModelSpec,
+    tools: Sequence[CompiledTool],
+    record: Callable[[CallRecord], None],
+) -> CaseReading:
+    """Read a case with the model. Raises LlmError."""
+    offered = [tool for tool in tools if tool.is_offered]
+    groups, exchange = group_tools(offered), exchange_of(case)
+    found = await detect_commitments(client, model, groups=groups, exchange=exchange, record=record)
     judgements = judge(found.all, tools=offered, exchange=exchange)
     return CaseReading(
         case=case,

@@ -29,14 +29,6 @@ class Migration(migrations.Migration):
             name="visitor",
             field=models.CharField(blank=True, db_default="", default="", max_length=16),
         ),
-        migrations.AddIndex(
-            model_name="effect",
-            index=models.Index(
-                condition=models.Q(("kind__in", ["sms", "email", "verification_code"])),
-                fields=["organization", "project_id", "kind", "-started_at"],
-                name="effect_message",
-            ),
-        ),
         migrations.CreateModel(
             name="LimitAlert",
             fields=[

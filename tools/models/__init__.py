@@ -15,7 +15,8 @@ from tools.models.desk import (
     TicketState,
 )
 from tools.models.effect import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
-from tools.models.limit import Limit, LimitAlert, LimitNotice
+from tools.models.evaluation import CaseResult, EvaluationRun, ResultState, RunState
+from tools.models.limit import OF_ORGANIZATIONS, Limit, LimitAlert, LimitNotice, OperatorLimit, OrganizationLimit
 from tools.models.platform import PlatformDefinition
 from tools.models.promise import KEEPING, NOT_SENT, Evidence, Promise, PromiseOwner, PromiseState
 from tools.models.subscription import DeliveryState, EventSubscription, SubscriptionTarget
@@ -25,11 +26,13 @@ from tools.models.verification import Verification, VerificationCode
 __all__ = [
     "KEEPING",
     "NOT_SENT",
+    "OF_ORGANIZATIONS",
     "AfterAction",
     "AfterActionState",
     "Booking",
     "BookingKind",
     "BookingState",
+    "CaseResult",
     "CustomTool",
     "CustomToolVersion",
     "DeliveryState",
@@ -38,19 +41,24 @@ __all__ = [
     "EffectState",
     "Escalation",
     "EscalationState",
+    "EvaluationRun",
     "EventSubscription",
     "Evidence",
     "KeptCase",
     "Limit",
     "LimitAlert",
     "LimitNotice",
+    "OperatorLimit",
     "OperatorNotice",
+    "OrganizationLimit",
     "PlatformDefinition",
     "Promise",
     "PromiseOwner",
     "PromiseState",
     "Resource",
     "ResourceKind",
+    "ResultState",
+    "RunState",
     "SubscriptionTarget",
     "Ticket",
     "TicketAnswer",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class ResourceKind(models.TextChoices):
     """Kinds of resources. Bookings prefer a table or room, meetings a person."""
 
-    TABLE = "table", "Table"
-    ROOM = "room", "Room"
-    PERSON = "person", "Person"
+    TABLE = "table", lazy("Table")
+    ROOM = "room", lazy("Room")
+    PERSON = "person", lazy("Person")
 
 
 class Resource(TenantModel):
@@ -37,13 +38,13 @@ class Resource(TenantModel):
 
 
 class BookingState(models.TextChoices):
-    CONFIRMED = "confirmed", "Confirmed"
-    CANCELLED = "cancelled", "Cancelled"
+    CONFIRMED = "confirmed", lazy("Confirmed")
+    CANCELLED = "cancelled", lazy("Cancelled")
 
 
 class BookingKind(models.TextChoices):
-    BOOKING = "booking", "Booking"
-    MEETING = "meeting", "Meeting"
+    BOOKING = "booking", lazy("Booking")
+    MEETING = "meeting", lazy("Meeting")
 
 
 class Booking(TenantModel):
@@ -93,6 +94,7 @@ class Booking(TenantModel):
             models.Index(fields=["organization", "resource", "starts_at"], name="booking_resource"),
             models.Index(fields=["organization", "project_id", "starts_at"], name="booking_project"),
             models.Index(fields=["organization", "persona_id"], name="booking_persona"),
+            models.Index(fields=["organization", "conversation_id"], name="booking_conversation"),
         ]
         ordering = ["starts_at", "id"]
 

@@ -20,6 +20,7 @@ class KeptCase(TenantModel):
     conversation = models.JSONField(default=list, blank=True)
     channel = models.CharField(max_length=20)
     expected = models.JSONField(default=dict, blank=True)
+    turn_id = models.UUIDField(null=True, editable=False, help_text="the turn whose reply the answer is")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, editable=False, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class EscalationState(models.TextChoices):
-    OFFERED = "offered", "Offered: the customer was shown the button"
-    WAITING = "waiting", "Waiting: the customer asked for a person"
-    CLAIMED = "claimed", "Claimed: a colleague has the conversation"
-    RESOLVED = "resolved", "Resolved"
+    OFFERED = "offered", lazy("Offered: the customer was shown the button")
+    WAITING = "waiting", lazy("Waiting: the customer asked for a person")
+    CLAIMED = "claimed", lazy("Claimed: a colleague has the conversation")
+    RESOLVED = "resolved", lazy("Resolved")
 
 
 class Escalation(TenantModel):
@@ -50,6 +51,9 @@ class Escalation(TenantModel):
                 condition=models.Q(state="waiting"),
                 name="escalation_waiting",
             ),
+            models.Index(fields=["organization", "conversation_id"], name="escalation_conversation"),
+            models.Index(fields=["organization", "turn_id"], name="escalation_turn"),
+            models.Index(fields=["organization", "effect_id"], name="escalation_effect"),
         ]
         ordering = ["-created_at"]
 
@@ -58,16 +62,16 @@ class Escalation(TenantModel):
 
 
 class TicketState(models.TextChoices):
-    OPEN = "open", "Open"
-    PENDING = "pending", "Pending: the customer is asked"
-    CLOSED = "closed", "Closed"
+    OPEN = "open", lazy("Open")
+    PENDING = "pending", lazy("Pending: the customer is asked")
+    CLOSED = "closed", lazy("Closed")
 
 
 class TicketPriority(models.TextChoices):
-    LOW = "low", "Low"
-    NORMAL = "normal", "Normal"
-    HIGH = "high", "High"
-    URGENT = "urgent", "Urgent"
+    LOW = "low", lazy("Low")
+    NORMAL = "normal", lazy("Normal")
+    HIGH = "high", lazy("High")
+    URGENT = "urgent", lazy("Urgent")
 
 
 class Ticket(TenantModel):
@@ -99,7 +103,11 @@ class Ticket(TenantModel):
                 name="one_ticket_per_effect",
             ),
         ]
-        indexes = [models.Index(fields=["organization", "project", "-updated_at"], name="ticket_recent")]
+        indexes = [
+            models.Index(fields=["organization", "project", "-updated_at"], name="ticket_recent"),
+            models.Index(fields=["organization", "conversation_id"], name="ticket_conversation"),
+            models.Index(fields=["organization", "persona_id"], name="ticket_persona"),
+        ]
         ordering = ["-number"]
 
     def __str__(self) -> str:
@@ -126,8 +134,8 @@ class TicketChange(TenantModel):
 class TicketChannel(models.TextChoices):
     """Where an answer to a ticket goes."""
 
-    CONVERSATION = "conversation", "In the conversation"
-    EMAIL = "email", "By e-mail"
+    CONVERSATION = "conversation", lazy("In the conversation")
+    EMAIL = "email", lazy("By e-mail")
 
 
 class TicketAnswer(TenantModel):
@@ -147,6 +155,10 @@ class TicketAnswer(TenantModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["organization", "ticket", "key"], name="one_answer_per_key")]
+        indexes = [
+            models.Index(fields=["organization", "message_id"], name="ticket_answer_message"),
+            models.Index(fields=["organization", "effect_id"], name="ticket_answer_effect"),
+        ]
         ordering = ["created_at", "id"]
 
     def __str__(self) -> str:

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class EffectState(models.TextChoices):
-    PLANNED = "planned", "Planned: decided and stored, not begun"
-    SENDING = "sending", "Sending: begun, the outcome isn't known yet"
-    DONE = "done", "Done: it happened"
-    FAILED = "failed", "Failed: it did not happen"
-    UNKNOWN = "unknown", "Unknown: staff is asked whether it happened"
-    HELD = "held", "Held: a repeat of something done already"
-    CANCELLED = "cancelled", "Cancelled before it began"
+    PLANNED = "planned", lazy("Planned: decided and stored, not begun")
+    SENDING = "sending", lazy("Sending: begun, the outcome isn't known yet")
+    DONE = "done", lazy("Done: it happened")
+    FAILED = "failed", lazy("Failed: it did not happen")
+    UNKNOWN = "unknown", lazy("Unknown: staff is asked whether it happened")
+    HELD = "held", lazy("Held: a repeat of something done already")
+    CANCELLED = "cancelled", lazy("Cancelled before it began")
 
 
 class EffectOrigin(models.TextChoices):
     """The trigger a tool ran on."""
 
-    COMMITMENT = "commitment", "A commitment of the agent's, found after its reply"
-    TURN = "turn", "A call inside the turn"
-    LIVE = "live", "A call inside a live conversation"
-    TODO = "todo", "A todo that staff approved"
-    BOOK = "book", "A change in the booking book"
-    EVENT = "event", "An event sent to the conversation through the API"
-    STAFF = "staff", "A message that staff wrote"
+    COMMITMENT = "commitment", lazy("A commitment of the agent's, found after its reply")
+    TURN = "turn", lazy("A call inside the turn")
+    LIVE = "live", lazy("A call inside a live conversation")
+    TODO = "todo", lazy("A todo that staff approved")
+    BOOK = "book", lazy("A change in the booking book")
+    EVENT = "event", lazy("An event sent to the conversation through the API")
+    STAFF = "staff", lazy("A message that staff wrote")
+    CHANNEL = "channel", lazy("A message on its way to a messenger")
 
 
 # The adapter of messages without a service.
@@ -83,6 +85,7 @@ class Effect(TenantModel):
     deadline_at = models.DateTimeField(null=True)
     resolved_by = models.UUIDField(null=True, help_text="who said whether an unknown effect happened")
     resolved_at = models.DateTimeField(null=True)
+    erased_at = models.DateTimeField(null=True, help_text="when everything about its customer was removed")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["organization", "effect_key"], name="one_effect_per_key")]
@@ -131,10 +134,10 @@ class Effect(TenantModel):
 
 
 class AfterActionState(models.TextChoices):
-    PLANNED = "planned", "Planned"
-    DONE = "done", "Done"
-    FAILED = "failed", "Failed"
-    SKIPPED = "skipped", "Skipped"
+    PLANNED = "planned", lazy("Planned")
+    DONE = "done", lazy("Done")
+    FAILED = "failed", lazy("Failed")
+    SKIPPED = "skipped", lazy("Skipped")
 
 
 class AfterAction(TenantModel):

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class PromiseState(models.TextChoices):
-    OPEN = "open", "Open: it is not kept yet"
-    KEPT = "kept", "Kept: it happened"
-    BROKEN = "broken", "Broken: it did not happen, or no tool can do it"
-    WITHDRAWN = "withdrawn", "Withdrawn: it was taken back, or no longer wanted"
+    OPEN = "open", lazy("Open: it is not kept yet")
+    KEPT = "kept", lazy("Kept: it happened")
+    BROKEN = "broken", lazy("Broken: it did not happen, or no tool can do it")
+    WITHDRAWN = "withdrawn", lazy("Withdrawn: it was taken back, or no longer wanted")
 
 
 class Evidence(models.TextChoices):
     """The proof behind a promise's state. All but the outbox keep a promise."""
 
-    NONE = "", "None"
-    EFFECT = "effect", "Effect: a tool did it"
-    ACKNOWLEDGED = "acknowledged", "Acknowledged: a subscriber of the event took it on"
-    DELIVERED = "delivered", "Delivered: the channel sent a receipt"
-    PERSON = "person", "Person: somebody says that it happened"
-    OUTBOX = "outbox", "Outbox: the message is written and was not sent"
+    NONE = "", lazy("None")
+    EFFECT = "effect", lazy("Effect: a tool did it")
+    ACKNOWLEDGED = "acknowledged", lazy("Acknowledged: a subscriber of the event took it on")
+    DELIVERED = "delivered", lazy("Delivered: the channel sent a receipt")
+    PERSON = "person", lazy("Person: somebody says that it happened")
+    OUTBOX = "outbox", lazy("Outbox: the message is written and was not sent")
 
 
 # Evidence that something happened.
@@ -32,9 +33,9 @@ KEEPING = (Evidence.EFFECT, Evidence.ACKNOWLEDGED, Evidence.DELIVERED, Evidence.
 class PromiseOwner(models.TextChoices):
     """The side that has to act on an open promise. A closed one has no owner."""
 
-    TOOL = "tool", "Tool: its effect is on the way"
-    STAFF = "staff", "Staff: a person has to act"
-    NOBODY = "", "Nobody: it is closed"
+    TOOL = "tool", lazy("Tool: its effect is on the way")
+    STAFF = "staff", lazy("Staff: a person has to act")
+    NOBODY = "", lazy("Nobody: it is closed")
 
 
 # Promises whose message stayed in the outbox. They are a figure of their own, neither kept nor broken.
@@ -78,6 +79,7 @@ class Promise(TenantModel):
         indexes = [
             models.Index(fields=["organization", "turn_id"], name="promise_turn"),
             models.Index(fields=["organization", "effect"], name="promise_effect"),
+            models.Index(fields=["organization", "message_id"], name="promise_message"),
             models.Index(fields=["organization", "conversation_id", "-created_at"], name="promise_conversation"),
             models.Index(fields=["organization", "project_id", "state", "-created_at"], name="promise_project"),
             models.Index(fields=["due_at"], condition=models.Q(state="open"), name="promise_due"),

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class SubscriptionTarget(models.TextChoices):
     """The way a subscriber receives events."""
 
-    ENDPOINT = "endpoint", "Endpoint: a signed POST to its URL"
-    STREAM = "stream", "Stream: a client reads the conversation's stream and acknowledges over the API"
+    ENDPOINT = "endpoint", lazy("Endpoint: a signed POST to its URL")
+    STREAM = "stream", lazy("Stream: a client reads the conversation's stream and acknowledges over the API")
 
 
 class DeliveryState(models.TextChoices):
     """The result of the last attempt to deliver an event."""
 
-    ACKNOWLEDGED = "acknowledged", "Acknowledged"
-    ACCEPTED = "accepted", "Accepted: to be acknowledged later"
-    FAILED = "failed", "Failed"
+    ACKNOWLEDGED = "acknowledged", lazy("Acknowledged")
+    ACCEPTED = "accepted", lazy("Accepted: to be acknowledged later")
+    FAILED = "failed", lazy("Failed")
 
 
 class EventSubscription(TenantModel):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.db import models
 
-from tenancy.tenant_models import TenantModel
+from tenancy.tenant_models import DenseTenantModel
 
 
-class Verdict(TenantModel):
+class Verdict(DenseTenantModel):
     """One tool's verdict on one reply, with its quote and the value of every condition."""
 
     conversation_id = models.UUIDField()
@@ -21,7 +21,10 @@ class Verdict(TenantModel):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        indexes = [models.Index(fields=["organization", "turn_id"], name="verdict_turn")]
+        indexes = [
+            models.Index(fields=["organization", "turn_id"], name="verdict_turn"),
+            models.Index(fields=["organization", "conversation_id"], name="verdict_conversation"),
+        ]
         ordering = ["created_at", "id"]
 
     def __str__(self) -> str:

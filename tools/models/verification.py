@@ -17,7 +17,10 @@ class Verification(TenantModel):
     verified_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        indexes = [models.Index(fields=["organization", "persona_id", "-verified_at"], name="verification_recent")]
+        indexes = [
+            models.Index(fields=["organization", "persona_id", "-verified_at"], name="verification_recent"),
+            models.Index(fields=["organization", "conversation_id"], name="verification_conversation"),
+        ]
         ordering = ["-verified_at"]
 
     def __str__(self) -> str:
@@ -39,7 +42,11 @@ class VerificationCode(TenantModel):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        indexes = [models.Index(fields=["organization", "persona_id", "-created_at"], name="code_recent")]
+        indexes = [
+            models.Index(fields=["organization", "persona_id", "-created_at"], name="code_recent"),
+            models.Index(fields=["organization", "conversation_id"], name="code_conversation"),
+            models.Index(fields=["organization", "effect_id"], name="code_effect"),
+        ]
         ordering = ["-created_at"]
 
     def __str__(self) -> str:

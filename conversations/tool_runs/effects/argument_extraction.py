@@ -16,6 +16,7 @@ from llm.types import CallRecord, ModelSpec
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.definition import ToolDefinition
+from tools.engine.limits.model_budget import Share, require_budget
 from tools.engine.skills.arguments import ExtractionContext, Schema, generate_object_by_schema
 from tools.models import Effect
 
@@ -75,6 +76,7 @@ async def apply_instruction(job: ClaimedJob, context: ExtractionTask, *, instruc
 async def _ask(
     job: ClaimedJob, context: ExtractionTask, schema: Schema, *, task: str, material: str = ""
 ) -> dict[str, Any]:
+    await require_budget(job.organization_id, context.effect.project_id, Share.RESERVE)
     records: list[CallRecord] = []
     try:
         return await generate_object_by_schema(

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from conversations.common.business_hours import working_status
 from conversations.common.contacts import contact_from_fields
+from conversations.common.draft_settings import use_draft
 from conversations.common.place import place_in
 from conversations.common.queries import read_fields
 from conversations.context.summaries import summary_before
@@ -18,6 +19,7 @@ from conversations.models import Conversation, Message, Turn
 from conversations.tool_runs.effects.outcome_events import conversation_of
 from jobs.models import LIVE, Job
 from llm.types import ModelSpec
+from projects.agents.hours_text import business_text
 from projects.agents.model_choice import model_for
 from projects.models.agent_config import AgentConfig
 from tools.engine.execution.handler import ToolContext
@@ -25,7 +27,7 @@ from tools.engine.execution.plan import effect_context
 from tools.engine.execution.rules import Refusal, RuleInput, find_refusal
 from tools.engine.skills.arguments import SKILL, ExtractionContext, KnownFact
 from tools.engine.skills.detect import TranscriptLine
-from tools.models import Effect, EffectState
+from tools.models import Effect, EffectOrigin, EffectState
 
 # Number of earlier effects in the conversation that the skill is told about.
 MOST_EARLIER = 5
@@ -53,6 +55,7 @@ def load_effect_context(effect_id: UUID) -> EffectContext:
     """Load the effect and its context, inside the running transaction. Raises Effect.DoesNotExist."""
     effect = Effect.objects.get(pk=effect_id)
     conversation = Conversation.objects.select_related("project__agent_version").get(pk=conversation_of(effect))
+    use_draft(conversation)
     config = conversation.project.agent_version.config
     # Checked before the fields are read: an observer that finishes in between has written them.
     is_observed = not _observers(effect, conversation).exists()
@@ -94,7 +97,7 @@ def _extraction_context(
     said = read_transcript(turn, after=summary.until_seq if summary else 0, is_replied=True) if turn else []
     return ExtractionContext(
         business_name=config.business_name,
-        business_context=config.business_context,
+        business_context=business_text(config),
         now=working_status(config, at=timezone.now()).clock,
         known=[KnownFact(field=key, value=value) for key, value in sorted(fields.items())],
         messages=[TranscriptLine(role=line.role, content=line.content) for line in map(as_line, said)],
@@ -105,4 +108,5 @@ def _extraction_context(
 
 def _earlier(effect: Effect) -> list[str]:
     done = Effect.objects.filter(conversation_id=effect.conversation_id, state=EffectState.DONE).exclude(pk=effect.pk)
+    done = done.exclude(origin=EffectOrigin.CHANNEL)
     return [f"{one.tool}: {one.told or one.quote}" for one in done.order_by("-created_at")[:MOST_EARLIER]][::-1]

@@ -5,12 +5,16 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import Http404
+from django.utils.translation import gettext
 
+from conversations.channels.lane import resolve_delivery
+from conversations.channels.outgoing import is_channel_message
 from conversations.live.event_log import open_log
 from conversations.models.event import EventType
 from conversations.tool_runs.effects.conversation_run import ConversationRun
 from conversations.tool_runs.effects.outcome_events import conversation_of, tell_end
 from jobs.enqueue import enqueue
+from jobs.errors import WrongState
 from projects.common.crypto import WrongSecret
 from projects.models import Project
 from todos.executor import resume
@@ -31,11 +35,14 @@ CALLED_BACK = (EffectState.SENDING, EffectState.UNKNOWN)
 def resolve(project: Project, effect_id: UUID, *, happened: bool, by: UUID | None) -> Effect:
     """Record whether an unknown effect happened. If not, it is sent again under the same key, which is a new approval.
 
-    Raises Http404, and WrongState unless the effect is unknown. Of two concurrent calls one wins.
+    Raises Http404, and WrongState unless the effect is unknown and its customer is on record. Of two concurrent calls one
+    wins.
     """
     effect = _effect(project, effect_id)
     if is_calendar_event(effect):
         return resolve_calendar_event(effect, happened=happened, by=by)
+    if is_channel_message(effect):
+        return resolve_delivery(effect, happened=happened, by=by)
     if resume.belongs_to_todo(effect):
         return resume.resolve(effect, happened=happened, by=by)
     with open_log(conversation_of(effect)) as log:
@@ -110,4 +117,6 @@ def _effect(project: Project, effect_id: UUID) -> Effect:
     effect = Effect.objects.filter(project_id=project.pk, pk=effect_id).first()
     if effect is None:
         raise Http404
+    if effect.erased_at is not None:
+        raise WrongState(gettext("The customer was erased. Nothing more can be done about this effect."))
     return effect

@@ -19,7 +19,9 @@ from projects.records.attributes import resolve_attributes, set_attribute, start
 from tenancy.scope import tenant_tx
 
 FOLDER = Path(__file__).parent
-NAMES = ("restaurant", "clinic", "shop", "agency")
+NAMES = ("restaurant", "clinic", "shop", "agency", "other")
+# The template of a business that none of the others fits, described by its owner.
+OTHER = "other"
 BUSINESS = "{business}"
 HOURS_CONFIRMED = "opening_hours_confirmed"
 
@@ -51,9 +53,14 @@ class BusinessTemplate:
     attributes: dict[str, Any] = field(repr=False)
     seeds: dict[str, Any] = field(repr=False)
 
-    def config_for(self, business: str, *, locale: Locale) -> AgentConfig:
-        """The settings for a business. Raises pydantic.ValidationError for an unknown time zone or region."""
+    def config_for(self, business: str, *, locale: Locale, about: str = "") -> AgentConfig:
+        """The settings for a business, described by `about` in place of the template's example.
+
+        Raises pydantic.ValidationError for an unknown time zone or region.
+        """
         document = _fill_in_name(self.config, business=business)
+        if about:
+            document["business_context"] = about
         document |= {"business_name": business, "timezone": locale.timezone, "region": locale.region}
         return AgentConfig.model_validate(document)
 
@@ -71,8 +78,10 @@ def leftover_examples(business_context: str) -> list[str]:
 
 def are_example_hours(project: Project, hours: Mapping[str, Any]) -> bool:
     """True if the opening hours are a template's and nobody has confirmed them."""
-    return not are_hours_confirmed(project) and any(
-        hours == template.config["hours"] for template in business_templates().values()
+    return (
+        bool(hours)
+        and not are_hours_confirmed(project)
+        and any(hours == template.config["hours"] for template in business_templates().values())
     )
 
 
@@ -99,9 +108,11 @@ def business_templates() -> dict[str, BusinessTemplate]:
     return {name: _read(name) for name in NAMES}
 
 
-def start_business(business: str, *, starter: BusinessTemplate, owner: User, locale: Locale) -> Project:
+def start_business(
+    business: str, *, starter: BusinessTemplate, owner: User, locale: Locale, about: str = ""
+) -> Project:
     """Create an organization with its first project, ready to use, in one transaction."""
-    config = starter.config_for(business, locale=locale)
+    config = starter.config_for(business, locale=locale, about=about)
     with transaction.atomic(), tenant_tx(create_organization(business, owner=owner).pk):
         project = create_project(business, config=config, author=owner)
         start_attributes(project, starter.attributes)

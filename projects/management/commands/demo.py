@@ -97,7 +97,7 @@ def _user(password: str) -> User:
 
 def _organization(user: User, name: str) -> UUID:
     owned = find_organizations(user_id=user.pk)
-    return owned[0] if owned else create_organization(name, owner=user).pk
+    return owned[0] if owned else create_organization(name, owner=user, developer_tools=True).pk
 
 
 def _project(user: User, business: Mapping[str, Any], *, existing: Project | None) -> Project:

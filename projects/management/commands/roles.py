@@ -25,4 +25,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         known = {role: str(settings.DATABASES[alias]["PASSWORD"]) for role, alias in ALIASES.items()}
         passwords = {} if options["placeholders"] else known
-        self.stdout.write(role_sql(passwords, database=str(settings.DATABASES["default"]["NAME"])), ending="")
+        database = str(settings.DATABASES["default"]["NAME"])
+        # Each connection sets these by itself, unless a pooler of transactions is between.
+        of_roles = {
+            role: {**settings.DATABASES[alias]["SESSION"], "timezone": "UTC"} for role, alias in ALIASES.items()
+        }
+        self.stdout.write(role_sql(passwords, database=database, settings=of_roles), ending="")

@@ -39,7 +39,7 @@ class StaleVersion(Conflict):
         self.latest = latest
         self.changes: Sequence[Change] = differences({} if latest.is_removed else latest.definition, mine)
         what = "removed" if latest.is_removed else f"saved as version {latest.version}"
-        where = ", ".join(change.label for change in self.changes[:5])
+        where = ", ".join(str(change.label) for change in self.changes[:5])
         differs = f" It differs from yours in: {where}." if where and not latest.is_removed else ""
         super().__init__(f"{latest.name} was {what} in the meantime.{differs}", code="stale_version")
 
@@ -50,6 +50,7 @@ class NameTaken(Conflict):
     def __init__(self, name: str) -> None:
         message = f"The project already has a tool named {name}. Use PUT to save a new version."
         super().__init__(message, code="name_taken", field="name")
+        self.name = name
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,13 @@ def add_each(project: Project, tools: Mapping[str, Any], *, author: Member | Non
     return _save_each(add, project, tools, author=author)
 
 
+def import_each(
+    project: Project, tools: Mapping[str, Any], *, replaces: bool, author: Member | None = None
+) -> list[Saved]:
+    """Save tools, all or none. With `replaces`, an existing name gets a new version. Raises as add_each does."""
+    return _save_each(save if replaces else add, project, tools, author=author)
+
+
 def replace_all(project: Project, tools: Mapping[str, Any], *, author: Member | None = None) -> None:
     """Replace all tools of the project, all or none; others are removed. Raises DefinitionRefused as add_each does."""
     with transaction.atomic():
@@ -204,6 +212,16 @@ def remove(project: Project, name: str, *, author: Member | None = None, expecte
     tool = _locked(project, name)
     _check_expected(tool, expected_version, document=tool.definition)
     tool.is_removed, tool.secrets = True, ""
+    _store(tool, author=author)
+
+
+def undo_removal(project: Project, name: str, *, version: int, secrets: str, author: Member | None = None) -> None:
+    """Bring back a tool that was removed as `version`, with its encrypted secrets. Raises Http404, StaleVersion."""
+    _lock(project)
+    tool = get_ever(project, name)
+    if not tool.is_removed or tool.version != version:
+        raise StaleVersion(tool, document=tool.definition)
+    tool.is_removed, tool.secrets = False, secrets
     _store(tool, author=author)
 
 

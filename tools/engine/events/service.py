@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.translation import gettext
 
 from projects.common import crypto
 from projects.common.api_error import ApiError, Conflict, Unprocessable
@@ -77,7 +78,11 @@ def add_subscription(project: Project, edit: SubscriptionEdit) -> SavedSubscript
     """Add a subscription. Raises ApiError for invalid content, EventTaken. Concurrent saves are serialized."""
     _lock(project)
     if (count := list_subscriptions(project).count()) >= MAX_SUBSCRIPTIONS:
-        raise Conflict(f"The project has {count} subscriptions; the limit is {MAX_SUBSCRIPTIONS}.", code="too_many")
+        raise Conflict(
+            gettext("The project has %(count)s subscriptions; the limit is %(max_subscriptions)s.")
+            % {"count": count, "max_subscriptions": MAX_SUBSCRIPTIONS},
+            code="too_many",
+        )
     return _save(EventSubscription(project=project), edit)
 
 

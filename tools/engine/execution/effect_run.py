@@ -122,7 +122,7 @@ class EffectRun(ABC):
         if effect.state not in ledger.OPEN:
             return Start.OVER
         if self._is_abandoned():
-            self.fail(WORKER_DIED)
+            self.fail(effect.error or WORKER_DIED)
             return Start.OVER
         read = self.rule_input()
         if refusal := self._find_refusal(read):

@@ -10,7 +10,9 @@ from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import current_organization_id
 from tools.engine.definition import RetryPolicy
 from tools.engine.execution.handler import Contact
-from tools.engine.limit_alerts import UNITS, VISITORS, has_room
+from tools.engine.limits.alerts import has_room
+from tools.engine.limits.catalogue import amount_of
+from tools.engine.limits.usage import VISITORS
 from tools.engine.policy import VISITOR_WINDOW, KindPolicy, policy_of
 from tools.models import Effect
 
@@ -98,7 +100,7 @@ def _find_project_limit(effect: Effect, policy: KindPolicy) -> LimitReached | No
 
 
 def _reached(limit: str, most: int) -> LimitReached:
-    return LimitReached(f"The limit of {most:,} {UNITS[limit]} is reached. Staff can lift it under Limits.", TOLD)
+    return LimitReached(f"The limit of {amount_of(limit, most)} is reached. Staff can lift it under Limits.", TOLD)
 
 
 def _counted_today(effect: Effect) -> tuple[int, int]:

@@ -7,6 +7,7 @@ import math
 from pydantic import ValidationError
 
 from projects.common.crypto import WrongSecret
+from telemetry.tracing import Attributes, in_span
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.custom.secrets import WebhookSecrets, secrets_of
@@ -29,6 +30,18 @@ async def execute(effect: Effect, context: ToolContext, *, within_seconds: float
 
     A webhook times out after `within_seconds` if its own limit is longer.
     """
+    attributes: Attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": effect.tool,
+        "makegood.effect.id": str(effect.pk),
+        "makegood.effect.kind": effect.kind,
+        "makegood.effect.attempt": effect.attempts,
+    }
+    with in_span(f"execute_tool {effect.tool}", attributes=attributes):
+        return await _execute(effect, context, within_seconds=within_seconds)
+
+
+async def _execute(effect: Effect, context: ToolContext, *, within_seconds: float) -> Outcome:
     try:
         definition = definition_of(effect)
     except ValidationError as error:

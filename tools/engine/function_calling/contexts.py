@@ -27,19 +27,23 @@ class Context(BaseModel):
 
 
 class PhoneContext(Context):
-    """A phone call. `interaction_id` is our conversation; `auth_token` authenticates us to the phone provider."""
+    """A phone call. `interaction_id` is our conversation, `caller_phone` the caller's number, empty if withheld.
+
+    The other fields are accepted from bridges that send them. `call_sid` and `caller_id` are passed to tools. A claim
+    that the caller is verified counts for nothing, and the phone provider's token is dropped: we don't call it.
+    """
 
     channel: Literal["phone"]
-    call_sid: str = Field(min_length=1, max_length=64)
-    auth_token: SecretStr
     caller_phone: str = Field(max_length=40)
     interaction_id: UUID
-    caller_verified: StrictBool
-    caller_id: str = Field(max_length=64)
+    call_sid: str = Field(default="", max_length=64)
+    caller_id: str = Field(default="", max_length=64)
+    auth_token: SecretStr = SecretStr("")
+    caller_verified: StrictBool = False
 
     @property
     def call(self) -> Mapping[str, Any]:
-        return self.model_dump(mode="json", exclude={"auth_token", "channel"})
+        return self.model_dump(mode="json", exclude={"auth_token", "caller_verified", "channel"})
 
 
 class PortalContext(Context):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+
 from projects.common.api_error import Conflict
 from projects.models import Project
 from tools.models import Booking, Resource
@@ -29,7 +31,9 @@ def create_resource(
     Project.objects.select_for_update(no_key=True).get(pk=project.pk)
     names = list(Resource.objects.filter(project=project).values_list("name", flat=True))
     if len(names) >= MOST:
-        raise Conflict(f"A project can have up to {MOST} resources. Remove one first.", code="too_many")
+        raise Conflict(
+            gettext("A project can have up to %(most)s resources. Remove one first.") % {"most": MOST}, code="too_many"
+        )
     if _is_among(name, names):
         raise NameTaken
     return Resource.objects.create(
@@ -61,9 +65,22 @@ def remove_resource(resource: Resource) -> None:
         return
     if Booking.objects.filter(resource=resource).exists():
         raise Conflict(
-            f"{resource.name} has bookings and can't be removed. Switch it off instead.", code="has_bookings"
+            gettext("%(name)s has bookings and can't be removed. Switch it off instead.") % {"name": resource.name},
+            code="has_bookings",
         )
     resource.delete()
+
+
+def restore_resource(resource: Resource) -> None:
+    """Store a resource again that has just been removed, as it was. Raises NameTaken, or Conflict at the limit."""
+    create_resource(
+        resource.project,
+        name=resource.name,
+        kind=resource.kind,
+        capacity=resource.capacity,
+        slot_minutes=resource.slot_minutes,
+        is_active=resource.is_active,
+    )
 
 
 def plant_resources(project: Project, document: Iterable[Mapping[str, Any]]) -> None:

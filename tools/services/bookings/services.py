@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from projects.common.phones import normalize_phone
 from projects.models import Project
+from tools.engine.hooks import lock_customer
 from tools.models import Booking, BookingKind, BookingState, Resource, ResourceKind
 from tools.services.bookings.booking_request import BookingRequest
 from tools.services.bookings.codes import new_code
@@ -92,7 +93,7 @@ def book(
         project_id=project.pk,
         effect_id=cause.effect_id,
         conversation_id=cause.conversation_id,
-        persona_id=cause.persona_id,
+        persona_id=lock_customer(cause.persona_id) if cause.persona_id else None,
         kind=request.kind,
         party_size=request.seats,
         title=title[:200],

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any
 
+from django.utils.translation import gettext
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from projects.records.attributes import WrongValue
@@ -52,7 +53,8 @@ def check_products(value: Any) -> list[dict[str, Any]]:
         problem = error.errors(include_url=False, include_input=False)[0]
         place = ".".join([KEY, *(str(step) for step in problem["loc"])])
         raise WrongValue(
-            f"{place}: {problem['msg']}. Write a list of {{name, available: true or false, price?, note?}}."
+            gettext("%(place)s: %(value)s. Write a list of {name, available: true or false, price?, note?}.")
+            % {"place": place, "value": problem["msg"]}
         ) from error
     return [product.model_dump(exclude_defaults=True) for product in products]
 

@@ -11,6 +11,9 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
+from projects.common.numbers import grouped
 from projects.records.attributes import WrongValue, type_name
 
 KEY = "project_attributes_served_zip_codes"
@@ -26,7 +29,10 @@ def check_zip_codes(value: Any) -> list[str]:
     """Validate and normalize the list. Raises WrongValue with the path of the error."""
     if not isinstance(value, list) or len(value) > MOST:
         found = f"{len(value):,} of them" if isinstance(value, list) else type_name(value)
-        raise WrongValue(f"{KEY} must be a list of up to {MOST:,} zip codes, not {found}.")
+        raise WrongValue(
+            gettext("%(key)s must be a list of up to %(most)s ZIP codes, not %(found)s.")
+            % {"key": KEY, "most": grouped(MOST), "found": found}
+        )
     return [_checked(index, one) for index, one in enumerate(value)]
 
 
@@ -57,13 +63,22 @@ def served_words(served: Sequence[str]) -> str:
 def _checked(index: int, entry: Any) -> str:
     place = f"{KEY}.{index}"
     if not isinstance(entry, str):
-        raise WrongValue(f"{place} must be text like “00184”, not {type_name(entry)}; a number would lose its zeros.")
+        raise WrongValue(
+            gettext("%(place)s must be text like “00184”, not %(entry)s; a number would lose its zeros.")
+            % {"place": place, "entry": type_name(entry)}
+        )
     code = normal_zip_code(entry)
     bounds = _range(code)
     if bounds and bounds[0] > bounds[1]:
-        raise WrongValue(f"{place}: the range {entry[:30]} ends before it begins; swap the two.")
+        raise WrongValue(
+            gettext("%(place)s: the range %(value)s ends before it begins. Swap the two.")
+            % {"place": place, "value": entry[:30]}
+        )
     if not (bounds or CODE.fullmatch(code) or START.fullmatch(code)):
-        raise WrongValue(f"{place}: “{entry[:30]}” is no zip code; write 00184, 00100-00199 or SW1A*.")
+        raise WrongValue(
+            gettext("%(place)s: “%(value)s” isn’t a ZIP code. Use 00184, 00100-00199 or SW1A*.")
+            % {"place": place, "value": entry[:30]}
+        )
     return code
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from tools.models import Booking, BookingState, Effect, EffectState
 
 
@@ -31,14 +33,26 @@ def sync_status_of(booking: Booking) -> SyncStatus | None:
 def _words(state: EffectState, *, is_wanted: bool) -> tuple[str, str, str]:
     match state:
         case EffectState.DONE:
-            return "ok", "circle-check", "In the calendar" if is_wanted else "Removed from the calendar"
+            return (
+                "ok",
+                "circle-check",
+                gettext("In the calendar") if is_wanted else gettext("Removed from the calendar"),
+            )
         case EffectState.PLANNED | EffectState.SENDING:
-            return "act", "loader-2", "Being added to the calendar" if is_wanted else "Being removed from the calendar"
+            return (
+                "act",
+                "loader-2",
+                gettext("Being added to the calendar") if is_wanted else gettext("Being removed from the calendar"),
+            )
         case EffectState.UNKNOWN:
             return (
                 "warn",
                 "help-circle",
-                "May not be in the calendar" if is_wanted else "May still be in the calendar",
+                gettext("May not be in the calendar") if is_wanted else gettext("May still be in the calendar"),
             )
         case _:
-            return "bad", "alert-triangle", "Not in the calendar" if is_wanted else "Still in the calendar"
+            return (
+                "bad",
+                "alert-triangle",
+                gettext("Not in the calendar") if is_wanted else gettext("Still in the calendar"),
+            )

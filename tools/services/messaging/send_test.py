@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
+from django.utils.translation import gettext
+
 from projects.common.crypto import WrongSecret
 from projects.common.phones import NumberRefused, textable_number
+from projects.common.translation import lazy
 from projects.connections.integration_types import SourceKind
 from projects.connections.integrations import Connection, clear_needs_reauth, mark_needs_reauth, open_source
 from projects.models import Project
@@ -24,8 +27,8 @@ from tools.services.messaging.channels import CARRIERS, channel_for
 from tools.services.orders.lookup import shop_client
 from tools.services.orders.shop import ShopFailed, SignInRefused
 
-SUBJECT = "A test"
-WORDS = "This is a test of {project}, sent by Makegood. If you can read this, everything works."
+SUBJECT = lazy("A test")
+WORDS = lazy("This is a test from {project}, sent by Makegood. If you can read this, it works.")
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class CheckResult:
     sentence: str
 
 
-NOT_CONNECTED = CheckResult(False, "Nothing is connected. Connect it first.")
+NOT_CONNECTED = CheckResult(False, lazy("Not connected yet. Connect it first."))
 SHOWN = 300
 
 
@@ -45,7 +48,10 @@ async def check_connection(project: Project, kind: SourceKind, *, to: str) -> Ch
     try:
         return await _check(project, kind, to=to)
     except WrongSecret:
-        return CheckResult(False, f"The stored {kind.credential.lower()} can’t be read. Enter it again.")
+        return CheckResult(
+            False,
+            gettext("%(credential)s: the stored one can’t be read. Enter it again.") % {"credential": kind.credential},
+        )
 
 
 async def _check(project: Project, kind: SourceKind, *, to: str) -> CheckResult:
@@ -72,9 +78,9 @@ async def _check_shop(project: Project, kind: SourceKind) -> CheckResult:
     except ShopFailed as error:
         return CheckResult(False, str(error))
     if not isinstance(found, list):
-        return CheckResult(False, "The shop's response is not a list of orders.")
+        return CheckResult(False, gettext("The shop's response is not a list of orders."))
     await in_db(_record_sign_in, organization_id, connection, Outcome.done(""))
-    return CheckResult(True, "The shop responded, and its orders can be read.")
+    return CheckResult(True, gettext("The shop responded, and its orders can be read."))
 
 
 async def _check_calendar(project: Project, kind: SourceKind) -> CheckResult:
@@ -101,7 +107,7 @@ async def _check_directory(project: Project, kind: SourceKind, *, phone: str) ->
     if connection is None:
         return NOT_CONNECTED
     if not phone:
-        return CheckResult(False, "Enter a phone number that your system knows.")
+        return CheckResult(False, gettext("Enter a phone number that your system knows."))
     try:
         text = await directory_client(connection).find(phone[:40])
     except DirectoryFailed as error:
@@ -109,7 +115,10 @@ async def _check_directory(project: Project, kind: SourceKind, *, phone: str) ->
     line = " ".join(text.split())
     shown = line if len(line) <= SHOWN else f"{line[:SHOWN]} …"
     return CheckResult(
-        True, f"Response: {shown}" if shown else "The endpoint responded. It knows nobody with this number."
+        True,
+        gettext("Response: %(shown)s") % {"shown": shown}
+        if shown
+        else gettext("The endpoint responded. It knows nobody with this number."),
     )
 
 
@@ -138,7 +147,7 @@ def _message(kind: SourceKind, project: Project, to: str) -> Sms | Email:
     if CARRIERS[Sms] == kind.name:
         version = project.agent_version
         return Sms(to=textable_number(to, region=version.config.region if version else "US"), text=words)
-    return Email(to=to, subject=SUBJECT, body=words)
+    return Email(to=to, subject=str(SUBJECT), body=words)
 
 
 def _open(organization_id: UUID, project_id: UUID, kind: str) -> Connection | None:
@@ -156,5 +165,5 @@ def _record_sign_in(organization_id: UUID, tried: Connection, outcome: Outcome) 
 
 def _result(outcome: Outcome, to: str) -> CheckResult:
     if outcome.ending is Ending.DONE:
-        return CheckResult(True, f"Sent to {to}. Check that it arrives.")
+        return CheckResult(True, gettext("Sent to %(to)s. Check that it arrives.") % {"to": to})
     return CheckResult(False, outcome.error)

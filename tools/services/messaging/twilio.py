@@ -17,6 +17,8 @@ from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, Sms, refused_sign_in
 
 DEADLINE_S = 15.0
+# The prefix of numbers on WhatsApp.
+WHATSAPP = "whatsapp:"
 # Twilio accepted the request but will not deliver the message.
 UNDELIVERABLE = frozenset({"failed", "undelivered", "canceled"})
 AUTHENTICATE = 20003
@@ -64,10 +66,11 @@ class Twilio:
 
     name = "twilio"
 
-    def __init__(self, settings: TwilioSettings, *, token: str, guard: Guard) -> None:
+    def __init__(self, settings: TwilioSettings, *, token: str, guard: Guard, status_callback: str = "") -> None:
         self._settings = settings
         self._token = token
         self._guard = guard
+        self._status_callback = status_callback
 
     async def send(self, message: Sms, *, key: str) -> Outcome:
         """Create a message: POST /2010-04-01/Accounts/{AccountSid}/Messages.json, within 15 seconds."""
@@ -85,22 +88,37 @@ class Twilio:
         details |= {"http_status": answer.status, "excerpt": answer.excerpt}
         return _outcome(answer, message, details)
 
+    async def check_account(self) -> Outcome:
+        """Read the account, which shows whether the credentials are right."""
+        url = f"{self._settings.base_url}/2010-04-01/Accounts/{self._settings.account_sid}.json"
+        try:
+            response = await self._guard.request("GET", url, headers=self._headers, deadline_s=DEADLINE_S)
+        except OutboundError as error:
+            return Outcome.not_sent(f"Twilio couldn't be reached: {error}")
+        if response.status == 401:
+            return refused_sign_in("Twilio rejected the account SID or auth token; connect it again.")
+        return (
+            Outcome.done("") if response.status < 300 else Outcome.failed(f"Twilio responded with {response.status}.")
+        )
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        credentials = b64encode(f"{self._settings.account_sid}:{self._token}".encode()).decode()
+        return {"Authorization": f"Basic {credentials}", "Accept": "application/json"}
+
     @property
     def _url(self) -> str:
         return f"{self._settings.base_url}/2010-04-01/Accounts/{self._settings.account_sid}/Messages.json"
 
     def _form(self, message: Sms) -> dict[str, str]:
-        is_service = self._settings.sender.startswith("MG") and len(self._settings.sender) == 34
-        sender = "MessagingServiceSid" if is_service else "From"
-        return {"To": message.to, sender: self._settings.sender, "Body": message.text}
+        sender = self._settings.texts_from
+        is_service = sender.startswith("MG") and len(sender) == 34
+        sender = f"{WHATSAPP}{sender}" if message.to.startswith(WHATSAPP) and not is_service else sender
+        form = {"To": message.to, "MessagingServiceSid" if is_service else "From": sender, "Body": message.text}
+        return {**form, "StatusCallback": self._status_callback} if self._status_callback else form
 
     async def _post(self, form: Mapping[str, str]) -> Response:
-        credentials = b64encode(f"{self._settings.account_sid}:{self._token}".encode()).decode()
-        headers = {
-            "Authorization": f"Basic {credentials}",
-            "Content-Type": "application/x-www-form-urlencoded",
-            "Accept": "application/json",
-        }
+        headers = {**self._headers, "Content-Type": "application/x-www-form-urlencoded"}
         body = urlencode(form).encode()
         return await self._guard.request("POST", self._url, headers=headers, body=body, deadline_s=DEADLINE_S)
 

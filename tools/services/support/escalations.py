@@ -5,11 +5,14 @@ Each transition is a compare-and-set. A writer that also changes the conversatio
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Case, QuerySet, Value, When
 from django.db.models.functions import Now
 
+from notices.models import NoticeKind
+from notices.services import settle
 from projects.models import Project, User
 from tools.models import Escalation, EscalationState
 
@@ -32,6 +35,16 @@ def offer_person(
     )
     Escalation.objects.bulk_create([offered], ignore_conflicts=True)
     return Escalation.objects.exclude(state=EscalationState.RESOLVED).get(conversation_id=conversation_id)
+
+
+def person_button(escalation: Escalation) -> dict[str, Any]:
+    """The block with which the customer asks for a person and leaves contact details."""
+    return {
+        "type": "escalation_button",
+        "escalation": str(escalation.pk),
+        "label": LABEL,
+        "reason": escalation.reason,
+    }
 
 
 def open_request(conversation_id: UUID) -> Escalation | None:
@@ -57,6 +70,7 @@ def claim_request(conversation_id: UUID, *, by: User) -> bool:
     rows = Escalation.objects.filter(
         conversation_id=conversation_id, state__in=(EscalationState.OFFERED, EscalationState.WAITING)
     )
+    settle(NoticeKind.WAITS, conversation_id)
     return rows.update(state=EscalationState.CLAIMED, claimed_by=by, claimed_at=Now()) == 1
 
 
@@ -82,6 +96,7 @@ def resolve_request(conversation_id: UUID) -> bool:
     rows = Escalation.objects.filter(
         conversation_id=conversation_id, state__in=(EscalationState.WAITING, EscalationState.CLAIMED)
     )
+    settle(NoticeKind.WAITS, conversation_id)
     return rows.update(state=EscalationState.RESOLVED, resolved_at=Now()) == 1
 
 

@@ -9,11 +9,13 @@ from uuid import UUID
 from django.db.models import Max, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from projects.common.api_error import Unprocessable
 from projects.models import Member, Project, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
+from tools.engine.hooks import lock_customer
 from tools.models import Ticket, TicketChange, TicketPriority, TicketState
 
 LONGEST_SUBJECT = 120
@@ -50,7 +52,7 @@ def open_ticket(
         body=body,
         priority=priority,
         conversation_id=conversation_id,
-        persona_id=persona_id,
+        persona_id=lock_customer(persona_id) if persona_id else None,
         effect_id=effect_id,
     )
     _record_change(ticket, by=by, actor=actor, before={}, after={"state": TicketState.OPEN.value, "priority": priority})
@@ -90,7 +92,11 @@ def find_assignee(email: str | None) -> User | None:
     members = Member.objects.select_for_update(of=("self",), no_key=True).select_related("user")
     member = members.filter(user__email__iexact=email).first()
     if member is None or Scope.OPERATE not in VERBS[member.role]:
-        raise Unprocessable("invalid_assignee", f"assignee: {email} is not a member who can operate.", field="assignee")
+        raise Unprocessable(
+            "invalid_assignee",
+            gettext("assignee: %(email)s isn’t a member with the operator role.") % {"email": email},
+            field="assignee",
+        )
     return member.user
 
 

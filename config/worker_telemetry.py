@@ -1,0 +1,27 @@
+"""Metrics and traces of workers and of the scheduler, from Celery's signals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from celery.signals import beat_init, celeryd_after_setup, worker_shutdown
+
+from config.telemetry import begin_telemetry, end_telemetry
+
+
+@celeryd_after_setup.connect
+def begin_in_worker(instance: Any, **_: Any) -> None:
+    """Begin before the first job runs. A worker is named after its queues."""
+    begin_telemetry("-".join(sorted(instance.app.amqp.queues.consume_from)))
+
+
+@worker_shutdown.connect
+def end_in_worker(**_: Any) -> None:
+    """End after the last job."""
+    end_telemetry()
+
+
+@beat_init.connect
+def begin_in_beat(**_: Any) -> None:
+    """The scheduler runs no job, and tells that it is there."""
+    begin_telemetry("beat")

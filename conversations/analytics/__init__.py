@@ -1,0 +1,1 @@
+"""Figures of a project's conversations: their definitions, periods, counts and cache."""

@@ -1,0 +1,79 @@
+"""Uploads for operators' answers, and the public address of each file."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.request import Request
+
+from conversations.api.operators import OperatorView
+from conversations.common.attachment_links import read_attachment_token
+from conversations.common.payloads import AttachmentPayload
+from conversations.common.presenters import attachment_payload
+from conversations.handover.attachments import stored_attachment, upload
+from conversations.models import Attachment
+from projects.api.typed_responses import Created
+from tenancy.scope import tenant_tx
+
+NAME = OpenApiParameter("name", OpenApiTypes.STR, description="the file's name; its ending follows from its content")
+FULL = {409: OpenApiResponse(description="Too many files of the conversation wait to be sent.")}
+# The file is opened on its own, without a page around it.
+CACHED_SECONDS = 3600
+HEADERS = {
+    "Cache-Control": f"private, max-age={CACHED_SECONDS}",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    # Shown in the widget, on pages of another origin.
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex",
+}
+
+
+class Attachments(OperatorView):
+    queries: ClassVar = {"POST": (NAME,)}
+
+    @extend_schema(
+        operation_id="attachments_upload",
+        request={"application/octet-stream": OpenApiTypes.BINARY},
+        responses=FULL,
+    )
+    def post(self, request: Request, conversation_id: UUID) -> Created[AttachmentPayload]:
+        """Uploads a file for an answer. The body is the file: an image (PNG, JPEG, GIF, WebP), a PDF or a UTF-8 text of
+        at most 10 MB. Its type is recognized by its content.
+
+        Name its `id` in `attachments` of an operator message to send it. A file that is not sent within a day is
+        deleted.
+        """
+        row = self.bare_conversation(conversation_id)
+        stored = upload(row, request._request.read(), name=request.query_params.get("name", ""), by=self.operator)
+        return Created(attachment_payload(stored_attachment(stored), stored.organization_id))
+
+
+@require_safe
+def attachment_file(request: HttpRequest, token: str) -> HttpResponse:
+    """The file of a signed address. Images are shown, everything else is downloaded."""
+    target = read_attachment_token(token)
+    if target is None:
+        raise Http404
+    with tenant_tx(target.organization_id):
+        found = Attachment.objects.filter(pk=target.attachment_id).first()
+    if found is None:
+        raise Http404
+    return file_response(found)
+
+
+def file_response(found: Attachment) -> HttpResponse:
+    """The file with headers that let no browser take it for a page."""
+    is_image = found.content_type.startswith("image/")
+    content_type = (
+        f"{found.content_type}; charset=utf-8" if found.content_type.startswith("text/") else found.content_type
+    )
+    response = HttpResponse(bytes(found.content), content_type=content_type, headers=HEADERS)
+    response.headers["Content-Disposition"] = content_disposition_header(not is_image, found.name) or "inline"
+    return response

@@ -1,0 +1,34 @@
+"""Files that staff attach to their answers."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from tenancy.tenant_models import TenantForeignKey, TenantModel
+
+
+class Attachment(TenantModel):
+    """A file in a conversation. It is sent once it has a `message`; until then only staff knows of it.
+
+    `content_type` follows from the content, never from what the uploader said.
+    """
+
+    conversation = TenantForeignKey("conversations.Conversation", related_name="attachments")
+    message = TenantForeignKey("conversations.Message", null=True, related_name="attachment_rows")
+    uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    name = models.CharField(max_length=140)
+    content_type = models.CharField(max_length=40)
+    size = models.PositiveIntegerField()
+    content = models.BinaryField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [
+            # Files that were never sent, which the sweep deletes.
+            models.Index(fields=["created_at"], condition=Q(message=None), name="attachment_unsent"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

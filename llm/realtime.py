@@ -1,0 +1,196 @@
+"""Calls of OpenAI's Realtime API, over SIP or WebRTC: their webhook, their verbs, and their control connection."""
+
+from __future__ import annotations
+
+import binascii
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import aiohttp
+import httpx2
+import openai
+from openai.types.webhooks import RealtimeCallIncomingWebhookEvent
+
+from llm.sdk import FAILURES, GUARDED_HEADERS
+from outbound.guard import Guard, transport_for
+from outbound.websocket import open_websocket
+
+VERB_SECONDS = 10.0
+# The address of a created call ends with its id.
+LOCATION = re.compile(r"/([A-Za-z0-9_.:-]{1,200})/?$")
+LONGEST_ANSWER = 20_000
+LOST = "The connection to the call was lost."
+
+
+class BadWebhook(ValueError):
+    """The webhook isn't signed with this secret, is too old, or is no event."""
+
+
+class CallGone(Exception):
+    """The provider doesn't know this call (any more)."""
+
+
+class VerbRefused(Exception):
+    """The provider refused a verb, with its reason."""
+
+
+class KeyRefused(VerbRefused):
+    """The provider doesn't accept the API key (any more)."""
+
+
+class ProviderUnavailable(Exception):
+    """The provider can't be reached, or failed. A later try may succeed."""
+
+
+@dataclass(frozen=True)
+class IncomingCall:
+    """A call that rings. `headers` are those of the SIP INVITE, by lower-case name; the caller can forge each of them."""
+
+    event_id: str
+    call_id: str
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class CreatedCall:
+    """A call that began with a browser's SDP offer. `answer` is the provider's SDP, for the browser."""
+
+    call_id: str
+    answer: str
+
+
+def unwrap_webhook(body: bytes, headers: Mapping[str, str], *, secret: str) -> IncomingCall | None:
+    """The call that a signed webhook announces, or None for another event. Raises BadWebhook."""
+    try:
+        event = _unwrapper().webhooks.unwrap(body, dict(headers), secret=secret)
+    except (openai.InvalidWebhookSignatureError, ValueError, TypeError, KeyError, binascii.Error) as error:
+        raise BadWebhook(str(error)) from None
+    if not isinstance(event, RealtimeCallIncomingWebhookEvent):
+        return None
+    data = event.data
+    return IncomingCall(event.id, data.call_id, {one.name.lower(): one.value for one in reversed(data.sip_headers)})
+
+
+@cache
+def _unwrapper() -> openai.OpenAI:
+    """The client that reads webhooks. It is made once, because it loads the machine's certificates."""
+    return openai.OpenAI(api_key="none")
+
+
+@dataclass(frozen=True)
+class RealtimeCalls:
+    """The calls of one account, reached through the outbound guard."""
+
+    api_key: str = field(repr=False)
+    base_url: str
+    guard: Guard
+
+    async def create(self, offer: str, session: Mapping[str, Any]) -> CreatedCall:
+        """Begin a call with a browser's SDP offer. Raises VerbRefused and ProviderUnavailable.
+
+        The browser's audio then goes to the provider and back, past us.
+        """
+        answered = await self._ask("create", sdp=offer, session=dict(session))
+        location, answer = LOCATION.search(answered.response.headers.get("location", "")), answered.text
+        if location is None or not answer.startswith("v=0") or len(answer) > LONGEST_ANSWER:
+            raise VerbRefused("The provider's answer to the browser is malformed.")
+        return CreatedCall(location[1], answer)
+
+    async def accept(self, call_id: str, session: Mapping[str, Any]) -> None:
+        """Answer the call with this session. Raises CallGone, VerbRefused, ProviderUnavailable, as all verbs do."""
+        await self._verb(call_id, "accept", session)
+
+    async def reject(self, call_id: str, *, status_code: int = 486) -> None:
+        """Refuse the call with a SIP status."""
+        await self._verb(call_id, "reject", {"status_code": status_code})
+
+    async def refer(self, call_id: str, *, number: str) -> None:
+        """Transfer the call to a number in E.164."""
+        await self._verb(call_id, "refer", {"target_uri": f"tel:{number}"})
+
+    async def hangup(self, call_id: str) -> None:
+        """End the call."""
+        await self._verb(call_id, "hangup", {})
+
+    @asynccontextmanager
+    async def control(self, call_id: str) -> AsyncIterator[ControlConnection]:
+        """The control connection of a call. Raises CallGone, ProviderUnavailable."""
+        url = f"{self.base_url.rstrip('/')}/realtime?call_id={call_id}"
+        try:
+            async with open_websocket(self.guard, url, headers={"Authorization": f"Bearer {self.api_key}"}) as socket:
+                yield ControlConnection(socket)
+        except aiohttp.WSServerHandshakeError as error:
+            if error.status in (404, 410):
+                raise CallGone(call_id) from None
+            raise ProviderUnavailable(f"The control connection was refused with {error.status}.") from None
+        except (aiohttp.ClientError, TimeoutError, OSError):
+            raise ProviderUnavailable(LOST) from None
+
+    async def _verb(self, call_id: str, verb: str, body: Mapping[str, Any]) -> None:
+        await self._ask(verb, call_id, **body)
+
+    async def _ask(self, verb: str, *path: str, **body: Any) -> Any:
+        transport = transport_for(self.guard, header_names=GUARDED_HEADERS)
+        http = httpx2.AsyncClient(transport=transport, follow_redirects=False, trust_env=False)
+        client = openai.AsyncOpenAI(
+            api_key=self.api_key or "none",
+            base_url=self.base_url,
+            http_client=http,
+            max_retries=0,
+            timeout=VERB_SECONDS,
+        )
+        try:
+            return await getattr(client.realtime.calls, verb)(*path, **body)
+        except openai.APIStatusError as error:
+            raise _status_error(error) from None
+        except FAILURES:
+            raise ProviderUnavailable(f"The provider can't be reached for {verb}.") from None
+        finally:
+            await http.aclose()
+
+
+def _status_error(error: openai.APIStatusError) -> Exception:
+    if error.status_code in (404, 410):
+        return CallGone(str(error.status_code))
+    if error.status_code in (408, 409, 425, 429) or error.status_code >= 500:
+        return ProviderUnavailable(f"The provider answered {error.status_code}.")
+    kind = KeyRefused if error.status_code in (401, 403) else VerbRefused
+    return kind(f"The provider answered {error.status_code}: {error.message}"[:300])
+
+
+@dataclass(frozen=True)
+class ControlConnection:
+    """The events of a call's session, both ways."""
+
+    _socket: aiohttp.ClientWebSocketResponse
+
+    async def send(self, event: Mapping[str, Any]) -> None:
+        """Send one client event. Raises ProviderUnavailable."""
+        try:
+            await self._socket.send_str(json.dumps(event, ensure_ascii=False))
+        except (aiohttp.ClientError, ConnectionError):
+            raise ProviderUnavailable(LOST) from None
+
+    async def events(self) -> AsyncIterator[dict[str, Any]]:
+        """The server's events until the connection closes. What is no JSON object is left out."""
+        async for message in self._socket:
+            if message.type is aiohttp.WSMsgType.TEXT and (event := _parsed(message.data)):
+                yield event
+
+    @property
+    def is_closed_by_call(self) -> bool:
+        """True if the provider closed the connection because the call is over."""
+        return self._socket.close_code == 1000
+
+
+def _parsed(text: str) -> dict[str, Any] | None:
+    try:
+        event = json.loads(text)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and isinstance(event.get("type"), str) else None

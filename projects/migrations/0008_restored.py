@@ -1,0 +1,19 @@
+"""API keys and articles that were restored, in the audit log."""
+
+from django.db import migrations, models
+
+from projects.models import AuditAction
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("projects", "0007_exported_lists"),
+    ]
+
+    operations = [
+        migrations.AlterField(
+            model_name="auditentry",
+            name="action",
+            field=models.CharField(choices=AuditAction.choices, max_length=40),
+        ),
+    ]

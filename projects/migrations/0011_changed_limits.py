@@ -1,0 +1,17 @@
+"""Changed limits, in the audit log."""
+
+from django.db import migrations, models
+
+from projects.models import AuditAction
+
+
+class Migration(migrations.Migration):
+    dependencies = [("projects", "0010_storage")]
+
+    operations = [
+        migrations.AlterField(
+            model_name="auditentry",
+            name="action",
+            field=models.CharField(choices=AuditAction.choices, max_length=40),
+        ),
+    ]

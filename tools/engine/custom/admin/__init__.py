@@ -1,0 +1,5 @@
+"""Custom tools and their versions in the Django admin."""
+
+from tools.engine.custom.admin import tools, versions
+
+__all__ = ["tools", "versions"]

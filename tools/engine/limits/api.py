@@ -1,0 +1,109 @@
+"""The API of limits."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, TypedDict
+from uuid import UUID
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from projects.api.serializers import StrictSerializer
+from projects.api.typed_responses import Page, TypedResponse
+from projects.api.views import ProjectView
+from projects.common.presenters import Id
+from projects.models.key import Scope
+from projects.records.attributes import Origin
+from tools.engine.limits.alerts import lift
+from tools.engine.limits.catalogue import RULES, UNITS, Window
+from tools.engine.limits.changes import set_project_limit
+from tools.engine.limits.organization import SetBy
+from tools.engine.limits.usage import Usage, usage_of
+from tools.engine.policy import HIGHEST_LIMIT
+from tools.models import Limit, LimitAlert
+
+NAMED = OpenApiParameter("limit_name", str, OpenApiParameter.PATH, enum=[limit.value for limit in Limit])
+
+
+class LimitInput(StrictSerializer):
+    """`most` is a whole number in the limit's unit. 0 allows nothing; null returns to the default."""
+
+    most = serializers.IntegerField(min_value=0, max_value=HIGHEST_LIMIT, allow_null=True)
+
+
+class LimitPayload(TypedDict):
+    """A limit of the project, or of all projects of its organization together.
+
+    `most` includes what staff has added today; null is no limit. `alert` identifies a reached limit that can be lifted.
+    """
+
+    name: Annotated[str, Limit]
+    scope: Annotated[str, Origin]
+    window: Annotated[str, Window]
+    unit: Annotated[str, "USD, MB, or empty for a count."]
+    used: int
+    most: int | None
+    set_by: Annotated[str, SetBy] | None
+    is_reached: bool
+    alert: Id | None
+
+
+class Limits(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ}
+
+    @extend_schema(operation_id="limits_list")
+    def get(self, request: Request) -> TypedResponse[Page[LimitPayload]]:
+        """Returns the use of each limit, of the project and then of its organization."""
+        return TypedResponse({"results": [limit_payload(usage) for usage in usage_of(self.project)], "next": None})
+
+
+class LimitDetail(ProjectView):
+    scopes: ClassVar = {"PUT": Scope.CONFIGURE}
+
+    @extend_schema(operation_id="limits_write", request=LimitInput, parameters=[NAMED])
+    def put(self, request: Request, limit_name: str) -> TypedResponse[LimitPayload]:
+        """Sets a limit of the project. Those of the organization are set by its owners, and by the operator."""
+        if limit_name not in RULES:
+            raise Http404
+        most = self.valid(LimitInput)["most"]
+        set_project_limit(self.project, limit_name, most, by=self.caller.user, actor=self.caller.name)
+        usages = {usage.limit: usage for usage in reversed(usage_of(self.project))}
+        return TypedResponse(limit_payload(usages[limit_name]))
+
+
+class LiftLimit(ProjectView):
+    scopes: ClassVar = {"POST": Scope.OPERATE}
+
+    @extend_schema(
+        operation_id="limits_lift",
+        request=None,
+        responses={
+            404: OpenApiResponse(description="This project has no such alert."),
+            409: OpenApiResponse(description="The limit was lifted already, or is none of a day."),
+        },
+    )
+    def post(self, request: Request, alert_id: UUID) -> TypedResponse[LimitPayload]:
+        """Lifts a reached limit: as much again is allowed for 24 hours."""
+        alert = LimitAlert.objects.select_related("project").filter(project=self.project, pk=alert_id).first()
+        if alert is None:
+            raise Http404
+        lift(alert, by=self.caller.user, actor=self.caller.name)
+        usages = {(usage.limit, usage.of_organization): usage for usage in usage_of(self.project)}
+        return TypedResponse(limit_payload(usages[alert.limit, alert.of_organization]))
+
+
+def limit_payload(usage: Usage) -> LimitPayload:
+    rule = RULES[usage.limit]
+    return {
+        "name": usage.limit,
+        "scope": Origin.ORGANIZATION if usage.of_organization else Origin.PROJECT,
+        "window": rule.window.value,
+        "unit": UNITS.get(usage.limit, ""),
+        "used": usage.used,
+        "most": usage.most,
+        "set_by": usage.ceiling.set_by.value if usage.ceiling else None,
+        "is_reached": usage.is_reached,
+        "alert": str(usage.alert.pk) if usage.alert and rule.can_be_lifted else None,
+    }
