@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asgiref.sync import SyncToAsync
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
@@ -29,10 +30,11 @@ from projects.records.attributes import start_attributes
 from tenancy.scope import tenant_tx
 from tests.api.documented import DocumentedClient
 from tests.bypass_rls import bypass_rls
+from tests.calls_provider import Provider, offline_calls
 from tests.connection_leaks import require_no_leaks, track_connections
 from tests.flush import flush_tenants
 from tests.leases import end_leases
-from tests.processes import ForkServer, ScriptedModel, offline_model
+from tests.processes import ForkServer, ScriptedModel, free_port, offline_model
 from tests.services import services
 from tests.shared_middleware import share_middleware
 from tests.shared_ssl_context import share_authorities
@@ -102,7 +104,20 @@ def empty_database() -> None:
     """Return the connections and delete every tenant."""
     for connection in connections.all(initialized_only=True):
         connection.close()
+    _forget_broken_connection()
     flush_tenants()
+
+
+# The process of the PostgreSQL that the thread below is connected to.
+_postgres_pids = {0}
+
+
+def _forget_broken_connection() -> None:
+    """After a test that restarted PostgreSQL: close the connection of the thread that runs Django's synchronous code."""
+    if services.postgres.pid not in _postgres_pids:
+        _postgres_pids.clear()
+        _postgres_pids.add(services.postgres.pid)
+        SyncToAsync.single_thread_executor.submit(connections.close_all).result()
 
 
 class Tenant(NewTenant):
@@ -134,7 +149,7 @@ def _make(name: str, *, email: str) -> NewTenant:
     business = json.loads(RESTAURANT.read_text())
     config = {key: value for key, value in business.items() if key not in OUTSIDE_CONFIG}
     owner = User.objects.create_user(email, PASSWORD)
-    organization = create_organization(name, owner=owner)
+    organization = create_organization(name, owner=owner, developer_tools=True)
     with tenant_tx(organization.pk):
         project = create_project(name, config=AgentConfig.model_validate(config), author=owner)
         start_attributes(project, business["attributes"])
@@ -157,7 +172,7 @@ def stranger(database: None) -> Tenant:
 def member_of(tenant: Tenant, role: Role) -> User:
     user = User.objects.create_user(f"{role}@{tenant.organization.pk}.example", PASSWORD)
     with tenant.tx():
-        Member.objects.create(user=user, role=role)
+        Member.objects.create(user=user, role=role, developer_tools=True)
     return user
 
 
@@ -202,14 +217,27 @@ def model(_model_process: ScriptedModel) -> ScriptedModel:
 
 
 @pytest.fixture(scope="session")
+def _calls_port() -> int:
+    return free_port()
+
+
+@pytest.fixture(scope="session")
+def calls_provider(_calls_port: int) -> Iterator[Provider]:
+    """The offline provider of calls, which the processes of tests know as that of callers who type."""
+    with offline_calls(_calls_port) as provider:
+        yield provider
+
+
+@pytest.fixture(scope="session")
 def _fork_server(
-    _schema: None, _model_process: ScriptedModel, tmp_path_factory: pytest.TempPathFactory
+    _schema: None, _model_process: ScriptedModel, _calls_port: int, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ForkServer]:
     env = {
         "OPENAI_BASE_URL": _model_process.base_url,
         "MAKEGOOD_SWEEP_SECONDS": "0.25",
         "MAKEGOOD_DB_THREADS": "4",
         "MAKEGOOD_OUTBOUND_ALLOW": "127.0.0.1",
+        "MAKEGOOD_OFFLINE_CALLS": f"http://127.0.0.1:{_calls_port}/v1",
     }
     server = ForkServer(tmp_path_factory.mktemp("processes"), env=env, end_leases=end_leases)
     yield server

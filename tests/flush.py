@@ -6,7 +6,7 @@ from functools import cache
 
 from tests.bypass_rls import bypass_rls
 
-ROOTS = ("projects_user", "projects_organization", "django_session")
+ROOTS = ("projects_user", "projects_organization", "django_session", "privacy_deletedorganization")
 # Every table that references a root, directly or through other tables.
 REACHED = f"""
 with recursive reached as (

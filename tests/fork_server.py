@@ -60,7 +60,7 @@ LATE = (
     "todos.tasks",
     "uvicorn.loops.auto",
     "uvicorn.protocols.http.auto",
-    "uvicorn.protocols.websockets.auto",
+    "uvicorn.protocols.websockets.wsproto_impl",
 )
 # The output models that every turn uses, by skill.
 OUTPUTS = {"detect": Verdicts, "observer": Observation, "thoughts": KeyDirectives}
@@ -79,13 +79,17 @@ def worker(queues: str, planted: str = "", mail_port: int = 0) -> None:
     app.worker_main([*WORKER, "-Q", queues, "-n", f"{queues}-{os.getpid()}@test"])
 
 
-def web(port: int) -> None:
+def web(port: int, knows_address: bool = False) -> None:
+    if knows_address:
+        settings.BASE_URL = f"http://127.0.0.1:{port}"
     uvicorn.run(
         "config.asgi:application",
         port=port,
         log_level="warning",
         timeout_graceful_shutdown=1,
         http="config.http_protocol:TimedProtocol",
+        ws="wsproto",
+        ws_max_size=65_536,
         proxy_headers=False,
     )
 

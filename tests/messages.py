@@ -1,4 +1,7 @@
-"""The gettext catalogs in locale/, extracted from the sources and compiled with Babel (`bin/messages`)."""
+"""The gettext catalogs, extracted from the sources and compiled with Babel (`bin/messages`).
+
+`locale/` has the texts for customers, `console/locale/` those for staff that customers don't read.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +20,69 @@ from django.conf import settings
 from django.utils.translation.template import templatize
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCALE = ROOT / "locale"
 DOMAINS = ("django", "djangojs")
-CALLS = {"gettext": None, "gettext_lazy": None, "ngettext": (1, 2), "pgettext": ((1, "c"), 2)}
+# The names by which sources mark a message.
+CALLS = {
+    **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop", "lazy")),
+    "ngettext": (1, 2),
+    **dict.fromkeys(("pgettext", "plazy"), ((1, "c"), 2)),
+    "npgettext": ((1, "c"), 2, 3),
+}
 # The widget marks messages with `say`, and with `phrase` for those that are shown elsewhere.
 WIDGET_CALLS = {"say": None, "phrase": None}
 Sentence = tuple[str | tuple[str, ...], str | None]
-APPS = ("console", "conversations", "projects", "tools", "todos")
+APPS = ("config", "console", "conversations", "notices", "projects", "tools", "todos")
+# What customers read. The sources of the widget are theirs, too.
+FOR_CUSTOMERS = (
+    "console/bookings/customer.py",
+    "conversations/channels/keywords.py",
+    "conversations/common/translations.py",
+    "conversations/handover/notices.py",
+    "conversations/portal/",
+    "static/js/attachments.js",
+    "static/js/portal.js",
+    "templates/bookings/own/",
+    "templates/portal/",
+    "tools/services/bookings/translations.py",
+)
 
 
-def languages() -> list[str]:
-    """The languages that need a catalog: all except the source language."""
-    return [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+@dataclass(frozen=True)
+class Audience:
+    """Readers with catalogs of their own: `folder`, without those of English."""
+
+    folder: str
+    codes: tuple[str, ...]
+
+    def languages(self) -> list[str]:
+        return [code for code in self.codes if code != settings.LANGUAGE_CODE]
+
+    def sentences(self, domain: str) -> Iterator[Sentence]:
+        """The messages of the sources, with their context. Staff's don't repeat those of customers."""
+        if self is CUSTOMERS:
+            yield from _of_customers(domain)
+        else:
+            known = set(_of_customers(domain))
+            yield from (one for one in _of_staff(domain) if one not in known)
+
+    def folder_of(self, language: str) -> Path:
+        return ROOT / self.folder / language / "LC_MESSAGES"
 
 
-def sentences(domain: str) -> Iterator[Sentence]:
-    """Every message of the sources, with its context."""
-    for source in _python() if domain == "django" else [*_pages(), *_widget()]:
-        yield from source.sentences()
+CUSTOMERS = Audience("locale", tuple(code for code, _ in settings.LANGUAGES))
+STAFF = Audience("console/locale", tuple(code for code, _ in settings.STAFF_LANGUAGES))
+
+
+def _of_customers(domain: str) -> Iterator[Sentence]:
+    for source in python_sources() if domain == "django" else [*_pages(), *_widget()]:
+        if source.is_for_customers:
+            yield from source.sentences()
+
+
+def _of_staff(domain: str) -> Iterator[Sentence]:
+    for source in python_sources() if domain == "django" else _pages():
+        if not source.is_for_customers:
+            yield from source.sentences()
 
 
 def widget_sentences() -> set[str]:
@@ -45,9 +93,14 @@ def widget_sentences() -> set[str]:
 class Source:
     """The text of a file, and the method with which Babel reads it."""
 
+    path: Path
     text: str
     method: str = "javascript"
     calls: Mapping[str, Any] = field(default_factory=lambda: CALLS)
+
+    @property
+    def is_for_customers(self) -> bool:
+        return self.calls is WIDGET_CALLS or str(self.path.relative_to(ROOT)).startswith(FOR_CUSTOMERS)
 
     def sentences(self) -> Iterator[Sentence]:
         options = {"parse_template_string": "true"} if self.method == "javascript" else {}
@@ -56,47 +109,43 @@ class Source:
             yield message, context
 
 
-def _python() -> Iterator[Source]:
+def python_sources() -> Iterator[Source]:
     for path in sorted(path for app in APPS for path in (ROOT / app).rglob("*.py")):
-        if "gettext" in (text := path.read_text()):
-            yield Source(text, method="python")
-    for path in sorted((ROOT / "templates").rglob("*.html")):
+        if "gettext" in (text := path.read_text()) or "translation import" in text:
+            yield Source(path, text, method="python")
+    for path in sorted(path for kind in ("html", "txt") for path in (ROOT / "templates").rglob(f"*.{kind}")):
         if "i18n" in (text := path.read_text()):
             # `templatize` leaves calls between placeholder characters, which only the more lenient JavaScript lexer can
             # read.
-            yield Source(templatize(text))
+            yield Source(path, templatize(text))
 
 
 def _pages() -> Iterator[Source]:
     for path in sorted((ROOT / "static" / "js").rglob("*.js")):
-        yield Source(path.read_text())
+        yield Source(path, path.read_text())
 
 
 def _widget() -> Iterator[Source]:
     for path in sorted((ROOT / "static" / "widget").glob("*.js")):
-        yield Source(path.read_text(), calls=WIDGET_CALLS)
+        yield Source(path, path.read_text(), calls=WIDGET_CALLS)
 
 
-def template_of(domain: str) -> Catalog:
+def template_of(audience: Audience, domain: str) -> Catalog:
     template = Catalog()
-    for message, context in sentences(domain):
+    for message, context in audience.sentences(domain):
         template.add(message, context=context)
     return template
 
 
-def folder_of(language: str) -> Path:
-    return LOCALE / language / "LC_MESSAGES"
-
-
-def stored(language: str, domain: str) -> Catalog:
-    with (folder_of(language) / f"{domain}.po").open("rb") as file:
+def stored(audience: Audience, language: str, domain: str) -> Catalog:
+    with (audience.folder_of(language) / f"{domain}.po").open("rb") as file:
         return read_po(file, locale=language, domain=domain)
 
 
-def updated(language: str, domain: str) -> Catalog:
+def updated(audience: Audience, language: str, domain: str) -> Catalog:
     """The stored catalog, updated with the sources' messages. Obsolete ones are removed."""
-    catalog = stored(language, domain)
-    catalog.update(template_of(domain), no_fuzzy_matching=True, update_creation_date=False)
+    catalog = stored(audience, language, domain)
+    catalog.update(template_of(audience, domain), no_fuzzy_matching=True, update_creation_date=False)
     catalog.obsolete.clear()
     return catalog
 
@@ -118,14 +167,19 @@ def missing(catalog: Catalog) -> Iterable[str]:
 
 
 def main() -> None:
-    for language in languages():
-        for domain in DOMAINS:
-            catalog = updated(language, domain)
-            path = folder_of(language) / domain
-            path.with_suffix(".po").write_bytes(as_po(catalog))
-            path.with_suffix(".mo").write_bytes(as_mo(catalog))
-            for sentence in missing(catalog):
-                print(f"{path.with_suffix('.po').relative_to(ROOT)}: no translation of “{sentence}”")
+    for audience in (CUSTOMERS, STAFF):
+        for language in audience.languages():
+            for domain in DOMAINS:
+                _write(audience, language, domain)
+
+
+def _write(audience: Audience, language: str, domain: str) -> None:
+    catalog = updated(audience, language, domain)
+    path = audience.folder_of(language) / domain
+    path.with_suffix(".po").write_bytes(as_po(catalog))
+    path.with_suffix(".mo").write_bytes(as_mo(catalog))
+    for sentence in missing(catalog):
+        print(f"{path.with_suffix('.po').relative_to(ROOT)}: no translation of “{sentence}”")
 
 
 if __name__ == "__main__":

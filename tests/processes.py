@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,14 +154,14 @@ class ForkServer:
         assert self._process.stdout is not None
         assert self._process.stdout.readline().strip() == "ready"
 
-    def start(self, kind: str, *, crash_at: str = "", **arguments: Any) -> Child:
+    def start(self, kind: str, *, crash_at: str = "", env: Mapping[str, str] | None = None, **arguments: Any) -> Child:
         log = self._directory / f"{kind}-{len(self._children)}.log"
         # A process of an earlier test may have written to it.
         log.write_bytes(b"")
         order = {
             "kind": kind,
             "arguments": arguments,
-            "env": {"CRASH_AT": crash_at},
+            "env": {"CRASH_AT": crash_at, **(env or {})},
             "lease_seconds": self.lease_seconds,
             "log": str(log),
         }
@@ -173,11 +173,13 @@ class ForkServer:
         self._children.append(child)
         return child
 
-    def worker(self, *, queues: str = "replies,work", crash_at: str = "") -> Child:
+    def worker(
+        self, *, queues: str = "replies,work", crash_at: str = "", env: Mapping[str, str] | None = None
+    ) -> Child:
         """Start a worker. In a test with short leases, expire the leases of earlier workers if all of them are dead."""
         if self.lease_seconds and self._workers and not any(worker.is_alive for worker in self._workers):
             self._end_leases()
-        worker = self.start("worker", crash_at=crash_at, queues=queues)
+        worker = self.start("worker", crash_at=crash_at, env=env, queues=queues)
         self._workers.append(worker)
         return worker
 
@@ -187,9 +189,12 @@ class ForkServer:
             self._standing = self.worker()
         return self._standing
 
-    def web(self, *, crash_at: str = "") -> tuple[Child, str]:
-        port = free_port()
-        child = self.start("web", crash_at=crash_at, port=port)
+    def web(
+        self, *, crash_at: str = "", env: Mapping[str, str] | None = None, port: int = 0, knows_address: bool = False
+    ) -> tuple[Child, str]:
+        """Start a web process, which is the product's own address if it `knows_address`."""
+        port = port or free_port()
+        child = self.start("web", crash_at=crash_at, env=env, port=port, knows_address=knows_address)
         until(lambda: _answers(port), what=f"the web process; {child.log.read_text()[-2000:]}")
         return child, f"http://127.0.0.1:{port}"
 

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from config.runner.embedded import EmbeddedServices
+from config.runner.ports import free_port
 from tests.migrated import copy_migrated
 
 SETTINGS = {
@@ -18,6 +19,7 @@ SETTINGS = {
     "OPENAI_API_KEY": "test",
     "OPENAI_BASE_URL": "http://127.0.0.1:9/v1",
     "MAKEGOOD_OFFLINE": "1",
+    "MAKEGOOD_METRICS_TOKEN": "scrape",
 }
 # For the xdist controller, which reads the settings but runs no test.
 NOWHERE = {
@@ -40,7 +42,7 @@ data_dir = Path(tempfile.mkdtemp(prefix="makegood-"))
 data_dir.chmod(0o711)
 atexit.register(shutil.rmtree, data_dir, ignore_errors=True)
 services = EmbeddedServices(data_dir, durable=False)
-os.environ.update(SETTINGS)
+os.environ.update(SETTINGS, MAKEGOOD_METRICS_DIR=str(data_dir / "metrics"))
 if _runs_tests():
     # Off until everything is imported (tests.conftest): importing creates no garbage worth collecting.
     gc.disable()
@@ -48,5 +50,12 @@ if _runs_tests():
     services.start()
     atexit.register(services.stop)
     os.environ.update(services.env)
+    if os.environ.get("MAKEGOOD_TEST_POOLER"):
+        from tests.pooler import give_roles_settings, start_pooler
+
+        give_roles_settings(services)
+        pooler, env = start_pooler(services, directory=data_dir / "pooler", port=free_port())
+        atexit.register(pooler.stop)
+        os.environ.update(env)
 else:
     os.environ.update(NOWHERE)

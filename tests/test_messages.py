@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import pytest
 from babel.messages.catalog import Message
 from django.conf import settings
 
-from conversations.widget.bundle import widget_catalog
+from conversations.widget.bundle import CALL, catalog_of, widget_catalog
 from projects.widget.languages import best_language
 from projects.widget.theme import LANGUAGES
-from tests.messages import DOMAINS, as_mo, as_po, folder_of, languages, missing, stored, updated, widget_sentences
+from tests.messages import (
+    CALLS,
+    CUSTOMERS,
+    DOMAINS,
+    STAFF,
+    Audience,
+    as_mo,
+    as_po,
+    missing,
+    python_sources,
+    stored,
+    updated,
+    widget_sentences,
+)
 
 GAP = re.compile(r"%\(\w+\)s")
-each_catalogue = pytest.mark.parametrize(("language", "domain"), [(one, two) for one in languages() for two in DOMAINS])
+each_catalogue = pytest.mark.parametrize(
+    ("audience", "language", "domain"),
+    [
+        pytest.param(audience, language, domain, id=f"{audience.folder}/{language}-{domain}")
+        for audience in (CUSTOMERS, STAFF)
+        for language in audience.languages()
+        for domain in DOMAINS
+    ],
+)
 
 
 def gaps(texts: object) -> set[str]:
@@ -25,42 +47,60 @@ def test_the_widget_may_be_shown_in_every_language() -> None:
     assert {code for code, _ in settings.LANGUAGES} == set(LANGUAGES) - {"auto"}
 
 
-@each_catalogue
-def test_every_message_is_translated(language: str, domain: str) -> None:
-    assert missing(updated(language, domain)) == []
+def test_no_message_is_marked_inside_an_f_string() -> None:
+    """The extraction reads an f-string as one token and would miss it."""
+    found = [
+        f"{source.path.name}: {ast.unparse(node)}"
+        for source in python_sources()
+        if source.path.suffix == ".py"
+        for node in ast.walk(ast.parse(source.text))
+        if isinstance(node, ast.JoinedStr)
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in CALLS
+    ]
+    assert found == []
 
 
 @each_catalogue
-def test_the_catalogs_match_bin_messages(language: str, domain: str) -> None:
-    assert (folder_of(language) / f"{domain}.po").read_bytes() == as_po(updated(language, domain))
+def test_every_message_is_translated(audience: Audience, language: str, domain: str) -> None:
+    assert missing(updated(audience, language, domain)) == []
 
 
 @each_catalogue
-def test_compiled_catalogs_are_current(language: str, domain: str) -> None:
-    assert (folder_of(language) / f"{domain}.mo").read_bytes() == as_mo(stored(language, domain))
+def test_the_catalogs_match_bin_messages(audience: Audience, language: str, domain: str) -> None:
+    path = audience.folder_of(language) / f"{domain}.po"
+    assert path.read_bytes() == as_po(updated(audience, language, domain))
 
 
 @each_catalogue
-def test_translations_keep_the_placeholders(language: str, domain: str) -> None:
-    messages = [message for message in stored(language, domain) if message.id]
-    assert [message.id for message in messages if gaps(message.string) != gaps(message.id)] == []
+def test_compiled_catalogs_are_current(audience: Audience, language: str, domain: str) -> None:
+    assert (audience.folder_of(language) / f"{domain}.mo").read_bytes() == as_mo(stored(audience, language, domain))
 
 
-@pytest.mark.parametrize("language", languages())
+@each_catalogue
+def test_translations_keep_the_placeholders(audience: Audience, language: str, domain: str) -> None:
+    messages = [message for message in stored(audience, language, domain) if message.id and message.string]
+    assert [
+        message.id for message in messages if any(message.string) and gaps(message.string) != gaps(message.id)
+    ] == []
+
+
+@pytest.mark.parametrize("language", CUSTOMERS.languages())
 def test_shared_messages_have_one_translation(language: str) -> None:
     """A message of both Python and JavaScript has the same translation."""
 
     def by_id(domain: str) -> dict[tuple[object, str | None], Message]:
-        return {(message.id, message.context): message for message in stored(language, domain) if message.id}
+        return {(message.id, message.context): message for message in stored(CUSTOMERS, language, domain) if message.id}
 
     python, script = (by_id(domain) for domain in DOMAINS)
     assert [key for key in python.keys() & script.keys() if python[key].string != script[key].string] == []
 
 
 def test_the_widgets_table_contains_every_message_of_its_modules() -> None:
-    table = widget_catalog()
-    assert set(table["en"]) == widget_sentences()
-    assert {len(texts) for texts in table.values()} == {len(table["en"])}
+    tables = [widget_catalog(), catalog_of(CALL)]
+    assert {text for table in tables for text in table["en"]} == widget_sentences()
+    for table in tables:
+        assert {len(texts) for texts in table.values()} == {len(table["en"])}
 
 
 @pytest.mark.parametrize(

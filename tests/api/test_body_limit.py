@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from projects.api.body_limit import BodyLimit
+from projects.api.body_limit import API_LIMIT, MAX_UPLOADS, UPLOAD_LIMIT, BodyLimit
 from tests.api.live import Address, serve
 
 KB = 1024
@@ -258,3 +258,34 @@ async def test_a_body_that_never_arrives_is_408(monkeypatch: pytest.MonkeyPatch)
     scope = {"type": "http", "path": "/api/", "headers": [(b"content-length", b"9")], "query_string": b""}
     await BodyLimit(echo)(scope, receive, send)
     assert sent[0]["status"] == 408
+
+
+UPLOAD = "/api/v1/conversations/0198c0de-0000-7000-8000-000000000000/attachments"
+
+
+def test_a_file_may_be_larger_than_other_bodies(server: Address) -> None:
+    body = bytes(API_LIMIT + 1)
+    head = f"Content-Length: {len(body)}\r\n"
+    assert ask(server, head, body, path=UPLOAD).status == 200
+    assert ask(server, head, body).status == 413
+    assert ask(server, f"Content-Length: {UPLOAD_LIMIT + 1}\r\n", path=UPLOAD).status == 413
+
+
+async def test_few_uploads_are_held_in_memory_at_once() -> None:
+    """The others are not read before one of them has been answered."""
+    held, most, served = 0, 0, 0
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal held, most, served
+        held += 1
+        most = max(most, held)
+        await asyncio.sleep(0.01)
+        held, served = held - 1, served + 1
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"x", "more_body": False}
+
+    scope = {"type": "http", "path": UPLOAD, "headers": [(b"content-length", b"1")], "query_string": b""}
+    limited = BodyLimit(app)
+    await asyncio.gather(*(limited(scope, receive, receive) for _ in range(2 * MAX_UPLOADS)))
+    assert (most, served) == (MAX_UPLOADS, 2 * MAX_UPLOADS)

@@ -61,3 +61,48 @@ def test_updates_of_a_customer_follow_the_same_rules(
     error = error_of(api.patch(persona, {"name": "Ada", **body}, content_type="application/json"), status=status)
     assert error["field"] == field
     assert api.get(persona).json()["name"] is None
+
+
+@pytest.fixture
+def ada(api: Client) -> str:
+    body = {"phone": "+393475550142", "email": "Ada@people.example"}
+    return str(open_with(api, **body).json()["persona"]["id"])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"phone": "+39 347 555 0142"},
+        {"phone": "347 555 0142"},
+        {"email": "ada@People.example"},
+        {"external_id": "ada"},
+        {"phone": "+393475550142", "email": "ada@people.example", "external_id": "ada"},
+        {"q": "ada@people", "external_id": "ada"},
+    ],
+)
+def test_a_customer_is_found_by_exact_contacts(api: Client, ada: str, query: dict[str, str]) -> None:
+    found = api.get("/api/v1/personas", query).json()["results"]
+    assert [one["id"] for one in found] == [ada]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"phone": "+39347555014"},
+        {"phone": "nobody"},
+        {"email": "ada@people"},
+        {"external_id": "ad"},
+        {"phone": "+393475550142", "external_id": "other"},
+    ],
+)
+def test_nobody_is_found_by_a_part_or_by_another_contact(api: Client, ada: str, query: dict[str, str]) -> None:
+    assert api.get("/api/v1/personas", query).json()["results"] == []
+
+
+@pytest.mark.parametrize("name", ["phone", "email", "external_id"])
+def test_an_empty_contact_is_refused(api: Client, name: str) -> None:
+    error = error_of(api.get("/api/v1/personas", {name: " "}), status=400)
+    assert (error["field"], error["message"]) == (
+        name,
+        f"{name} is empty. Leave it out, or send the value to look for.",
+    )

@@ -22,6 +22,7 @@ MESSAGE = {
     "role": "user",
     "content": "Hello",
     "blocks": [],
+    "attachments": [],
     "turn": None,
     "created_at": "2026-11-23T03:00:00.123456Z",
 }

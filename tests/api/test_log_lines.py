@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import re
+import subprocess
 import sys
+from datetime import datetime
 
 import pytest
 from django.core.exceptions import DisallowedHost
+from django.db import DataError, IntegrityError
 
-from projects.common.logs import RedactingFormatter, redact
+from jobs.errors import GiveUp
+from llm.errors import LlmError
+from projects.common.logs import JsonFormatter, RedactingFormatter, redact
+from telemetry.place import Place, at
+from tests.processes import ROOT
 
 KEY = "mg_0123abcd_" + "Zz-_9" * 8 + "abc"
 
@@ -82,3 +92,82 @@ def test_a_traceback_is_redacted_on_the_same_line() -> None:
     assert "RuntimeError: refused mg_0123abcd_[redacted]" in line
     assert "\n" not in line
     assert KEY not in line
+
+
+def json_of(record: logging.LogRecord) -> dict:
+    return json.loads(JsonFormatter().format(record))
+
+
+def record_of(message: str, *args: object, exc_info: object = None) -> logging.LogRecord:
+    return logging.LogRecord("edge", logging.ERROR, __file__, 1, message, args, exc_info)  # type: ignore[arg-type]
+
+
+def raised(error: Exception) -> object:
+    try:
+        raise error
+    except type(error):
+        return sys.exc_info()
+
+
+def test_a_json_line_carries_the_ids_of_the_work() -> None:
+    place = Place(trace="00-" + "ab" * 16 + "-" + "cd" * 8 + "-01", request="r", job="j", lane="reply", tenant="t")
+    with at(place):
+        found = json_of(record_of("used %s", KEY))
+    assert (found["request"], found["job"], found["lane"], found["tenant"]) == ("r", "j", "reply", "t")
+    assert found["trace"] == "ab" * 16
+    assert found["message"] == "used mg_0123abcd_[redacted]"
+    assert datetime.fromisoformat(found["time"]).tzinfo is not None
+
+
+def test_a_json_line_has_no_empty_fields() -> None:
+    assert set(json_of(record_of("hello"))) == {"time", "level", "logger", "message"}
+
+
+def test_a_json_error_has_its_type_and_its_calls() -> None:
+    found = json_of(record_of("failed", exc_info=raised(RuntimeError(f"refused {KEY}"))))
+    assert found["error"] == "RuntimeError: refused mg_0123abcd_[redacted]"
+    assert found["stack"][-1].endswith(" raised")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("invalid literal for int() with base 10: 'my secret wish'"),
+        KeyError("my secret wish"),
+        LlmError("The answer ended early: my secret wish"),
+        IntegrityError("duplicate key value\nDETAIL:  Key (phone)=(my secret wish) already exists."),
+        DataError('invalid input syntax for type uuid: "my secret wish"'),
+        GiveUp("my secret wish"),
+    ],
+)
+def test_what_somebody_wrote_is_not_logged_with_an_error(error: Exception) -> None:
+    """Values of libraries' messages come from requests, rows and models."""
+    record = record_of("failed", exc_info=raised(error))
+    assert "my secret wish" not in JsonFormatter().format(record)
+    assert "my secret wish" not in RedactingFormatter("%(message)s").format(record)
+    assert type(error).__name__ in JsonFormatter().format(record)
+
+
+def test_the_cause_of_an_error_is_logged_without_what_somebody_wrote() -> None:
+    wish = " ".join(("my", "secret", "wish"))
+    try:
+        try:
+            raise ValueError(wish)
+        except ValueError as cause:
+            raise RuntimeError("it failed") from cause
+    except RuntimeError:
+        line = line_of("failed", exc_info=sys.exc_info())
+    assert wish not in line
+    assert "ValueError" in line
+    assert "RuntimeError: it failed" in line
+
+
+@pytest.mark.parametrize(
+    ("form", "pattern"),
+    [("text", r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} WARNING edge hello"), ("json", r'\{"time": "\d{4}-.*"hello"\}')],
+)
+def test_a_process_writes_lines_in_the_operators_form(form: str, pattern: str) -> None:
+    code = "import logging, django; django.setup(); logging.getLogger('edge').warning('hello')"
+    env = {**os.environ, "MAKEGOOD_LOG_FORMAT": form}
+    ran = subprocess.run([sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert re.fullmatch(pattern, ran.stderr.strip())

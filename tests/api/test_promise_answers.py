@@ -36,7 +36,7 @@ def test_a_promise_with_an_effect_in_progress_cannot_be_answered(api: Client, te
     row = talk(tenant, "Hi")
     promise = add_promise(tenant, row, effect=add_effect(tenant, row, state=EffectState.SENDING))
     error = error_of(answer(api, promise.pk, answer="kept"), status=409)
-    assert error["message"] == "The promise's effect isn't finished yet and decides the outcome."
+    assert error["message"] == "The promise’s effect isn’t finished yet and decides the outcome."
     with tenant.tx():
         assert Promise.objects.get(pk=promise.pk).state == PromiseState.OPEN
 

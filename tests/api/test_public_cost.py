@@ -28,7 +28,16 @@ MORE = (
     "/no-such-page",
     "/static/no-such-file.js",
 )
-KNOWN = {"/healthz", "/widget.js", "/api/v1/schema/", "/api/v1/docs/", "/account/login/", "/account/signup/", "/join"}
+KNOWN = {
+    "/healthz",
+    "/livez",
+    "/widget.js",
+    "/api/v1/schema/",
+    "/api/v1/docs/",
+    "/account/login/",
+    "/account/signup/",
+    "/join",
+}
 SAMPLES = {"uuid": str(UUID(int=7)), "int": "1"}
 PARAMETER = re.compile(r"<(?:(\w+):)?\w+>|\(\?P<\w+>[^)]*\)+")
 MOST_STATEMENTS = 4

@@ -17,7 +17,7 @@ from tests.conftest import Tenant
 
 edge = pytest.mark.urls("tests.api.edge")
 # Called by others at an address they were given, such as a tool's endpoint.
-NOT_OURS = {"ToolResult", "schema", "SpectacularSwaggerSplitView"}
+NOT_OURS = {"ToolResult", "schema", "api_docs"}
 
 
 @edge
@@ -105,3 +105,12 @@ def _patterns(resolver: Any) -> list[Any]:
 def _view_of(view: Any) -> Any:
     """The view's class, or the view itself if it is a function."""
     return getattr(view, "cls", None) or getattr(view, "view_class", view)
+
+
+@pytest.mark.parametrize(
+    ("address", "field"),
+    [("calls?live=maybe", "live"), (f"personas?q={'a' * 201}", "q")],
+    ids=["no boolean", "too long"],
+)
+def test_a_value_that_the_document_excludes_is_refused(api: Client, address: str, field: str) -> None:
+    assert error_of(api.get(f"/api/v1/{address}"), status=400)["field"] == field

@@ -13,11 +13,14 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, Literal
+from types import SimpleNamespace
+from typing import Any, Literal, cast
 
 import pytest
+from allauth.account.internal.flows.login import record_authentication
 from django.conf import settings
 from django.db import connections
+from django.http import HttpRequest
 from django.test import Client
 from playwright.sync_api import (
     Browser,
@@ -58,6 +61,9 @@ FLAGS = (
     "--process-per-site",
     "--renderer-process-limit=1",
     "--disable-site-isolation-trials",
+    # A microphone that beeps, and the permission to use it.
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
 )
 # Work that is due: what a turn, an effect or a timer still does.
 DUE = "select count(*) from jobs_job where state = 'running' or (state = 'queued' and run_after <= now())"
@@ -225,10 +231,17 @@ def phone_page(page: Page) -> Page:
     return page
 
 
-def sign_in(page: Page, app: App) -> None:
-    """As the owner, by a session that Django made: the form has a test of its own."""
+def sign_in(page: Page, app: App, *, is_recent: bool = False) -> None:
+    """As the owner, by a session that Django made: the form has a test of its own. With `is_recent`, pages of factors don't ask
+    for the password again.
+    """
     client = Client()
     client.force_login(app.tenant.owner)
+    if is_recent:
+        state = client.session
+        request = cast(HttpRequest, SimpleNamespace(session=state))
+        record_authentication(request, app.tenant.owner, "password", reauthenticated=True)
+        state.save()
     session = client.cookies[settings.SESSION_COOKIE_NAME].value
     page.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": app.base_url}])
 

@@ -14,9 +14,9 @@ PAGE = """<!doctype html>
 <title>Shop</title><link rel="icon" href="data:,">
 <script async src="{base}/widget.js" data-key="{key}" data-shopper="{shopper}"></script></head>
 <body><main><h1>Shop</h1><a href="#top">Goods</a></main></body></html>"""
-# No style, no image, no inline script, no text that becomes script: nothing but the widget's file and its doors.
+# No style, no image, no inline script, no text that becomes script: nothing but the widget's files and its doors.
 STRICT = (
-    "default-src 'none'; script-src {base}/widget.js; connect-src {base}/widget/; img-src data:; base-uri 'none';"
+    "default-src 'none'; script-src {base}/widget.js {base}/call.js; connect-src {base}/widget/; img-src data:; base-uri 'none';"
     " form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
 

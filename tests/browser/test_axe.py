@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import findings
-from tests.browser.conftest import DESK, PHONE, App, open_page
+from tests.browser.conftest import DESK, PHONE, App, Complaints, open_page, sign_in
 from tests.browser.shop import Shop
-from tests.browser.talk import converse
 from tests.browser.test_widget import launcher, log, placed, say, shop, store
 from tests.conversations.widget.conftest import Placed
+from tests.screens.furnish import furnish
+from tests.screens.routes import CONSOLE, LEADS_TO, OTHERS, SCREENS, SIGNED_IN, SIGNED_OUT, VIEWS, address_of
+from tests.tenancy.permission_table import API
+from tests.tenancy.test_permissions import ADMIN, routes
 
 pytestmark = pytest.mark.browser
 
 __all__ = ["placed", "shop"]
 
-PAGES = (
-    "",
-    "playground",
-    "inbox",
-    "inbox?view=all",
-    "inbox?view=tickets",
-    "inbox/tickets/new",
-    "promises",
-    "todos",
-    "agent",
-    "agent/attributes",
-    "agent/limits",
-    "tools",
-    "tools/custom/new",
-    "widget",
-)
+PARTS = 8
+ADMIN_PAGES = ("", "tools/customtool/", "tools/customtool/add/", "projects/attribute/", "conversations/conversation/")
 ORDER = {"number": "2214", "status": "processing", "items": [{"name": "Olio", "quantity": 2}], "tracking": []}
 
 
@@ -57,27 +49,74 @@ def test_the_widget_is_accessible(page: Page, app: App, shop: Shop, placed: Plac
     assert found == []
 
 
-def test_the_console_is_accessible(page: Page, app: App) -> None:
-    """With a conversation in which something was promised and done."""
-    conversation = converse(app, "Could you text me the details?", name="Giulia", phone="+39 347 555 0142")
+def test_every_url_is_a_screen_or_named_among_the_others() -> None:
+    """A new page is looked at by the tests below, or it is named with the reason why not."""
+    urls = {route for route in routes() if not route.startswith((API, ADMIN))}
+    assert urls == {route for route in {*SCREENS, *OTHERS} if not route.startswith(API)}
+
+
+def everywhere(page: Page) -> list[str]:
+    """The grave findings in light, in dark and on a phone."""
     found: list[str] = []
-    for address in (*PAGES, f"inbox/{conversation}", f"playground?conversation={conversation}"):
-        open_page(page, app, address)
-        found += [f"/{address}: {line}" for line in findings(page)]
-    assert found == []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        found += [f"{scheme}: {line}" for line in findings(page)]
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.set_viewport_size(PHONE)
+    found += [f"phone: {line}" for line in findings(page)]
+    page.set_viewport_size(DESK)
+    return found
+
+
+def look(page: Page, app: App, routes: Iterable[str], ids: dict[str, Any]) -> dict[str, list[str]]:
+    """The findings by address, or where a redirect leads instead."""
+    found: dict[str, list[str]] = {}
+    for route in routes:
+        address = f"{app.base_url}/{address_of(route, ids)}"
+        page.goto(address)
+        end = f"{app.base_url}/{LEADS_TO[route]}" if route in LEADS_TO else address
+        found[route] = everywhere(page) if page.url == end else [f"leads to {page.url}"]
+    return {route: lines for route, lines in found.items() if lines}
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_screen_of_members_is_accessible(part: int, page: Page, app: App) -> None:
+    """With rows on each of them."""
+    ids = furnish(app.tenant)
+    sign_in(page, app, is_recent=True)
+    assert look(page, app, (*CONSOLE, *VIEWS, *SIGNED_IN)[part::PARTS], ids) == {}
+
+
+def test_every_screen_of_strangers_is_accessible(page: Page, app: App, complaints: Complaints) -> None:
+    complaints.provoke("status of 410")
+    assert look(page, app, SIGNED_OUT, furnish(app.tenant)) == {}
+
+
+@pytest.mark.parametrize("address", ADMIN_PAGES)
+def test_the_admin_is_accessible(address: str, page: Page, app: App) -> None:
+    """Its index, the editor of tools, a list that people change and a ledger; every model has pages of these kinds."""
+    furnish(app.tenant)
+    sign_in(page, app)
+    page.goto(f"{app.base_url}/admin/{address}")
+    assert everywhere(page) == []
 
 
 def test_the_api_docs_are_accessible(page: Page, app: App) -> None:
-    """It had one palette of its own, too pale. How its parts are built is another's; what can be read of them is ours."""
+    """For everybody, and in the shell for members."""
     found: list[str] = []
-    grounds = set()
-    page.goto(f"{app.base_url}/api/v1/docs/")
-    page.locator("#operations-conversations-messages_create .opblock-summary-control").click()
-    page.get_by_role("button", name="Try it out").click()
+    address = f"{app.base_url}/api/v1/docs/"
+    page.goto(address)
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+    found += findings(page)
+    open_page(page, app, "keys")
+    page.get_by_role("link", name="API docs").first.click()
+    page.locator("summary", has_text="Create a customer message").click()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found += findings(page, "color-contrast")
-        grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        found += findings(page)
     page.set_viewport_size(PHONE)
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    assert (found, len(grounds)) == ([], 2)
+    found += findings(page)
+    page.get_by_role("button", name="Open navigation").click()
+    page.get_by_role("link", name="Home").first.click()
+    expect(page).to_have_url(f"{app.home}/")
+    assert found == []

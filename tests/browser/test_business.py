@@ -57,7 +57,7 @@ def test_sign_in_refuses_a_wrong_password_and_keeps_the_destination(page: Page, 
     expect(page.get_by_label("E-mail")).to_have_value(app.tenant.owner.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
-    expect(page.locator("#site-name")).to_contain_text("Makegood · Nello")
+    expect(page.get_by_role("banner")).to_contain_text("Nello")
     page.goto(f"{app.base_url}/admin/projects/attribute/")
     page.get_by_role("link", name="Add attribute").click()
     page.get_by_label("Key").fill("greeting")
@@ -114,7 +114,7 @@ def test_scenarios_are_added_moved_and_saved(page: Page, app: App) -> None:
     new.get_by_role("button", name="Move step up").last.click()
     new.get_by_role("button", name="Move scenario up").click()
     page.keyboard.press("Control+s")
-    expect(page.get_by_text("Saved as version 2")).to_be_visible()
+    expect(page.get_by_text("Draft saved")).to_be_visible()
     scenarios = second_version(app).config.scenarios
     assert [len(scenario.steps) for scenario in scenarios] == [5, 3, 5, 4, 2, 3]
     assert scenarios[4].title == "Gift vouchers"
@@ -140,12 +140,29 @@ def test_a_second_time_span_is_saved_and_a_model_tested(page: Page, app: App) ->
     page.locator("[data-day=sat] input").nth(1).fill("15:00")
     page.locator("[data-day=sat] input").nth(2).fill("18:00")
     page.locator("[data-day=sat] input").nth(3).fill("23:00")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("Saved as version 2")).to_be_visible()
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_text("Draft saved")).to_be_visible()
     assert second_version(app).config.hours["sat"] == [("12:00", "15:00"), ("18:00", "23:00")]
     page.get_by_role("link", name="Models").click()
     page.get_by_role("button", name="Test the Reply model").click()
     expect(page.locator("#trial")).to_contain_text("answered in")
+
+
+def test_a_draft_is_tried_in_the_playground_and_published(page: Page, app: App) -> None:
+    app.model.script("reply", text="Good evening.")
+    open_page(page, app, "agent")
+    page.get_by_label("Agent name").fill("Bruno")
+    page.get_by_role("button", name="Save draft").click()
+    page.get_by_role("link", name="Try", exact=True).click()
+    expect(page.get_by_role("button", name="Draft", exact=True)).to_have_attribute("aria-pressed", "true")
+    page.get_by_label("Message as the customer").fill("Hello")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("log")).to_contain_text("Good evening.")
+    assert app.model.requests("reply")[-1]["messages"][0]["content"].startswith("You are Bruno,")
+    open_page(page, app, "agent/publish")
+    page.get_by_label("Note for the version history").fill("Nello left")
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_text("Version 3 is live.")).to_be_visible()
 
 
 def second_version(app: App) -> AgentVersion:

@@ -1,15 +1,19 @@
-"""The dashboard of a busy project: it is there at once, and its figures come into it without a jump."""
+"""The home page and the analytics: figures that come in without a jump, and charts for keyboard, touch and any width."""
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.db import connection
-from playwright.sync_api import Page, Route, expect
+from django.utils import timezone
+from playwright.sync_api import Locator, Page, Route, ViewportSize, expect
 
-from console.dashboard.metrics_cache import BUSY
+from conversations.analytics.figure_cache import BUSY
 from tests.browser.axe import findings
-from tests.browser.conftest import App, open_page
-from tests.console.pages.conftest import talk
+from tests.browser.conftest import PHONE, App, open_page
+from tests.console.pages.conftest import add_promise, talk
+from tools.models import PromiseState
 
 pytestmark = pytest.mark.browser
 
@@ -38,12 +42,94 @@ def test_metrics_of_a_busy_project_load_without_a_layout_shift(page: Page, app: 
     address = f"{app.home}/"
     page.route(address, lambda route: route.continue_() if is_visit(route) else held.append(route))
     open_page(page, app, "")
-    expect(page.get_by_role("status")).to_have_text("Loading the last 7 days")
+    expect(page.get_by_role("status")).to_have_text("Counting")
     places = page.evaluate(PLACES)
     assert findings(page) == []
     # What is held goes on as well.
     page.unroute(address)
     expect(page.locator("#stats")).to_contain_text(f"{BUSY + 1:,} messages")
-    expect(page.get_by_role("status")).to_contain_text("as of")
+    expect(page.get_by_role("status")).to_contain_text("As of")
     expect(page.locator("#main [aria-busy]")).to_have_count(0)
     assert page.evaluate(PLACES) == places
+
+
+WIDE: ViewportSize = {"width": 1440, "height": 900}
+WIDTHS: tuple[ViewportSize, ...] = (WIDE, {"width": 800, "height": 900}, PHONE)
+TEXT_HEIGHT = "document.querySelector('.mg-chart text').getBoundingClientRect().height"
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+TOUCH = """(column) => {
+  const touch = (type) => column.dispatchEvent(
+    new PointerEvent(type, { pointerType: "touch", bubbles: true, cancelable: true }));
+  touch("pointerdown");
+  return touch("click");
+}"""
+
+
+def columns(page: Page) -> Locator:
+    return page.locator("#volume-chart .ch-col")
+
+
+def test_the_arrow_keys_show_a_days_values_and_enter_opens_its_list(page: Page, app: App) -> None:
+    talk(app.tenant, "Today")
+    talk(app.tenant, "Before", at=timezone.now() - timedelta(days=3), guest="other", name="Marta Riva")
+    open_page(page, app, "")
+    tip = page.locator("#volume-chart .ch-tip")
+    columns(page).last.focus()
+    expect(tip).to_contain_text("Chat1")
+    page.keyboard.press("ArrowLeft")
+    expect(tip).to_contain_text("Chat0")
+    for _ in range(2):
+        page.keyboard.press("ArrowLeft")
+    expect(tip).to_contain_text("Chat1")
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-row]")).to_have_count(1)
+    expect(page.locator("[data-row]")).to_contain_text("Marta Riva")
+
+
+def test_the_first_touch_of_a_bar_shows_its_values_and_the_second_opens_its_list(page: Page, app: App) -> None:
+    talk(app.tenant, "Today")
+    open_page(page, app, "")
+    goes_on = columns(page).last.evaluate(TOUCH)
+    expect(page.locator("#volume-chart .ch-tip")).to_contain_text("Chat1")
+    assert goes_on is False
+    assert columns(page).last.evaluate(TOUCH) is True
+
+
+def test_the_text_of_a_chart_keeps_its_size_and_nothing_is_cut_off(page: Page, app: App) -> None:
+    """At a desk, in half a window and on a phone, light and dark."""
+    for hours in range(6):
+        talk(app.tenant, "Hi", at=timezone.now() - timedelta(hours=hours))
+    found: list[str] = []
+    heights = set()
+    for address in ("", "?days=1", "?days=30", "analytics"):
+        open_page(page, app, address)
+        for size in WIDTHS:
+            page.set_viewport_size(size)
+            heights.add(round(page.evaluate(TEXT_HEIGHT), 1))
+            assert (address, page.evaluate(OVERFLOW)) == (address, 0)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+                found += [f"/{address}: {line}" for line in findings(page)]
+        page.set_viewport_size(WIDE)
+        page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    assert (found, len(heights)) == ([], 1)
+
+
+def test_what_waits_appears_by_itself_with_the_count_of_the_inbox(page: Page, app: App) -> None:
+    talk(app.tenant, "Hi")
+    open_page(page, app, "")
+    expect(page.locator("#needs-you")).to_contain_text("All clear")
+    row = talk(app.tenant, "A person, now", guest="other", flag="asked for a person", name="Jonas Weber")
+    add_promise(app.tenant, row, "I’ll call you back.", state=PromiseState.KEPT)
+    expect(page.locator("#needs-you")).to_contain_text("Jonas Weber: asked for a person")
+    expect(page.locator("#just-now")).to_contain_text("I’ll call you back.")
+    expect(page.locator("#needs-you .mg-n")).to_have_text("1")
+
+
+def test_a_figure_states_its_definition_on_focus(page: Page, app: App) -> None:
+    talk(app.tenant, "Hi")
+    open_page(page, app, "analytics")
+    page.get_by_role("button", name="Resolved by the agent").first.focus()
+    expect(page.get_by_role("tooltip")).to_contain_text("Finished conversations")

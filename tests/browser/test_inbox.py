@@ -107,7 +107,7 @@ def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> 
     expect(page.locator("#chat")).to_contain_text("Good evening, it is free.")
     answer.press("Escape")
     page.keyboard.press("h")
-    expect(take).to_contain_text("The agent is answering")
+    expect(take).to_contain_text("The agent is replying")
     expect(answer).to_be_hidden()
     settle()
     assert messages(app, conversation_id)[2:] == [
@@ -168,7 +168,7 @@ def test_ten_waiting_conversations_are_answered_by_keyboard_alone(page: Page, ap
         page.keyboard.press("j")
         expect(page.locator("[data-row]:focus")).to_have_count(1)
         page.keyboard.press("Enter")
-        expect(page.locator("#take")).to_contain_text("The agent is answering")
+        expect(page.locator("#take")).to_contain_text("The agent is replying")
         page.keyboard.press("t")
         expect(page.locator("#say")).to_be_focused()
         page.keyboard.type(f"It is, answer {number}.")
@@ -179,7 +179,7 @@ def test_ten_waiting_conversations_are_answered_by_keyboard_alone(page: Page, ap
         page.keyboard.press("e")
         expect(page.locator("#state")).to_contain_text("Closed")
     expect(page.locator("#list")).to_contain_text("No one is waiting")
-    expect(page.get_by_role("link", name="Waiting for us 0")).to_be_visible()
+    expect(page.get_by_role("link", name="Waiting for your team 0")).to_be_visible()
     with app.tenant.tx():
         assert Message.objects.filter(role=MessageRole.OPERATOR).values("conversation").distinct().count() == 10
         assert not Conversation.objects.filter(closed_at=None).exists()

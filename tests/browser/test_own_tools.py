@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from console.tools.definition_text import TEMPLATE
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from tests.browser.conftest import App, open_page
 from tests.conftest import Tenant
+from tests.tools.examples import KITCHEN
 from tools.engine.custom import service
 from tools.engine.custom.secrets import secret_names, set_secret_headers
 from tools.models import CustomTool, Effect
@@ -23,6 +23,8 @@ def test_the_form_creates_a_tool_that_the_agent_calls(page: Page, app: App, tena
     """It needs no conditions; what hinders it stands beside the choice; a try shows what it would send."""
     open_page(page, app, "tools/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
+    page.get_by_label("Description", exact=True).fill("Looks up what is in stock.")
+    page.get_by_label("Address", exact=True).fill("https://example.com/kitchen")
     moments = page.get_by_role("group", name="When it may run")
     expect(moments.get_by_role("checkbox", checked=True)).to_have_count(2)
     page.get_by_role("button", name="Remove agentPromised").click()
@@ -54,7 +56,7 @@ def test_turning_off_a_tool_used_by_a_step_asks_first(page: Page, app: App, tena
     action = {"type": "send_event"}
     step = {"text": "Tell the kitchen", "collects": [], "tools": [NAME]}
     with tenant.tx():
-        service.save(tenant.project, name=NAME, document={**TEMPLATE, "action": action})
+        service.save(tenant.project, name=NAME, document={**KITCHEN, "action": action})
         document = {**tenant.project.agent_version.document, "scenarios": [{"title": "Allergies", "steps": [step]}]}
         save_agent(tenant.project, config=AgentConfig.model_validate(document), author=None)
     open_page(page, app, f"tools/{NAME}")
@@ -73,7 +75,7 @@ def test_a_new_server_removes_the_secret_headers_and_says_so(page: Page, app: Ap
     options = {"url": "https://kitchen.example.com/orders", "method": "POST"}
     with tenant.tx():
         action = {"type": "send_webhook", "options": options}
-        service.save(tenant.project, name=NAME, document={**TEMPLATE, "action": action})
+        service.save(tenant.project, name=NAME, document={**KITCHEN, "action": action})
         set_secret_headers(CustomTool.objects.get(), {"X-Api-Key": "canary", "X-Restaurant-Account-Token": "canary"})
     open_page(page, app, f"tools/{NAME}")
     page.get_by_label("Address", exact=True).fill("https://kitchen.example.net/orders")

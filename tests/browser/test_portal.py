@@ -92,7 +92,7 @@ def test_a_customer_verifies_their_identity_on_their_page(own_page: Page, app: A
     expect(bookings).to_have_count(0)
     app.model.script("reply", tool_calls=[{"name": "verify_caller", "arguments": {"phone": PHONE_NUMBER}}])
     app.model.script("reply", text="Thank you, Ada.")
-    own_page.get_by_label("The phone number or email").fill(PHONE_NUMBER)
+    own_page.get_by_label("The phone number or e-mail").fill(PHONE_NUMBER)
     own_page.get_by_role("button", name="Show").click()
     expect(bookings).to_have_count(1)
     expect(own_page.get_by_role("log")).to_contain_text("Thank you, Ada.")

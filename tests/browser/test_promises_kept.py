@@ -201,11 +201,11 @@ def test_the_inspector_shows_what_was_not_sent_and_a_verdict_without_words(
             rule="no_words",
         )
     open_page(page, app, f"playground?conversation={conversation}")
-    expect(page.locator("[data-verdict=create_booking_tool]")).to_contain_text("No words")
+    expect(page.locator("[data-verdict=create_booking_tool]")).to_contain_text("Not mentioned")
     page.get_by_role("tab", name="Promises").click()
     promise = page.locator("#promises [data-promise=open]")
     expect(promise).to_contain_text("Not sent")
-    expect(promise).to_contain_text("Nobody has it yet")
+    expect(promise).to_contain_text("Unassigned")
 
 
 def test_the_transcript_marks_each_promise_with_its_number_state_and_owner(
@@ -249,10 +249,10 @@ def test_the_transcript_marks_each_promise_with_its_number_state_and_owner(
     expect(marks.first).to_have_attribute("data-s", "ok")
     expect(marks.last).to_have_attribute("data-s", "warn")
     expect(rows.first).to_have_text(re.compile(r"^1\s*Kept$"))
-    expect(rows.last).to_have_text(re.compile(r"^2\s*Open\s*Nobody has it yet$"))
+    expect(rows.last).to_have_text(re.compile(r"^2\s*Open\s*Unassigned$"))
     with tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(taker="Lucia", status=TodoStatus.IN_PROGRESS, status_at=timezone.now())
-    expect(rows.last.get_by_role("link", name="Lucia has it")).to_have_attribute("href", re.compile(f"{todo.pk}$"))
+    expect(rows.last.get_by_role("link", name="Assigned to Lucia")).to_have_attribute("href", re.compile(f"{todo.pk}$"))
 
 
 @pytest.mark.requirement("T24")
@@ -300,12 +300,12 @@ def test_five_turns_show_what_the_agent_waits_for(page: Page, app: App, tenant: 
     send(page, "Giulia Ferri")
     expect(turn_title(page)).to_contain_text(re.compile(r"Turn 5\s*Done in"))
     expect(page.locator("#waiting")).to_be_hidden()
-    assert "The agent waits for what check_availability_tool brings" in page.evaluate("waits")
+    assert "The agent is waiting for the result of check_availability_tool" in page.evaluate("waits")
     page.locator("#chat").get_by_role("button", name="Turn 4").first.click()
     expect(page.locator("#reading .mg-reading")).to_contain_text("Let me check availability for Friday at 7 PM")
     page.get_by_role("tab", name="Effects").click()
-    expect(page.locator("[data-wait=result]")).to_contain_text("the result came")
-    expect(page.locator("[data-effect=check_availability_tool] li").last).to_contain_text("Told")
+    expect(page.locator("[data-wait=result]")).to_contain_text("it arrived")
+    expect(page.locator("[data-effect=check_availability_tool] li").last).to_contain_text("Reported to the agent")
     page.get_by_role("tab", name="Verdicts").click()
     page.get_by_role("button", name="Keep as a regression case").click()
     expect(page.get_by_role("button", name="Kept")).to_be_visible()

@@ -93,7 +93,7 @@ def test_a_todo_that_changes_while_being_read_is_not_approved(page: Page, app: A
     with app.tenant.tx():
         edit_todo(todo.pk, {"arguments": {"subject": "The menu", "body": "Dear Eve."}}, actor=Actor("Eve"), version=1)
     expect(page.get_by_text("This todo changed while you were reading it.")).to_be_visible()
-    expect(page.get_by_role("button", name="Approve version 1")).to_be_disabled()
+    expect(page.get_by_role("button", name="Approve “Send Marta the menu”")).to_be_disabled()
     page.get_by_role("button", name="Show new version").click()
     expect(page.get_by_role("button", name="Approve version 2")).to_be_enabled()
     expect(page.locator(".td-mail ins")).to_have_text("Eve")
@@ -149,10 +149,10 @@ def test_the_list_updates_live_and_keeps_the_selection(page: Page, app: App) -> 
         box.check()
     third = make(app, **letter)
     expect(boxes).to_have_count(3)
-    expect(page.get_by_role("button", name="Approve 2")).to_be_enabled()
+    expect(page.get_by_role("button", name="Approve selected 2")).to_be_enabled()
     with app.tenant.tx():
         edit_todo(first.pk, {"description": "Send Eve the menu"}, actor=Actor("Eve"), version=1)
-    expect(page.get_by_text("A selected todo changed")).to_be_visible()
+    expect(page.get_by_text("1 selected todo changed")).to_be_visible()
     expect(page.locator("[name=choice]:checked")).to_have_value(re.compile(f"^{second.pk}:1:"))
     expect(page.locator(f'[name=choice][value^="{third.pk}"]')).not_to_be_checked()
 

@@ -11,9 +11,9 @@ from django.db import OperationalError, connection, connections, transaction
 
 from conversations.live import tokens
 from jobs import claims
+from jobs.attempt import attempt
 from jobs.lanes import ClaimedJob, lane_of
 from jobs.model_client import close_model_client
-from jobs.runner import attempt
 from tests.processes import until
 
 

@@ -10,10 +10,10 @@ import pytest
 from django.db import DatabaseError, IntegrityError, connection
 
 from jobs import claims, outages, runner
+from jobs.attempt import attempt
 from jobs.lanes import ClaimedJob, Lane
 from jobs.models import Job, State
 from jobs.outages import UNAVAILABLE, delay_seconds, is_outage, until_stored
-from jobs.runner import attempt
 from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.jobs.conftest import add, take

@@ -14,10 +14,11 @@ import pytest
 from django.db import OperationalError
 
 from jobs import lanes, runner, sweep
+from jobs.attempt import BROKE_OFF, FAULT, attempt
 from jobs.errors import GiveUp, TryLater
 from jobs.lanes import ClaimedJob, Lane
 from jobs.models import Job, State
-from jobs.runner import BROKE_OFF, FAULT, Runner, _forever, attempt
+from jobs.runner import Runner, _forever
 from llm.errors import BadAnswer
 from outbound.tenant import current_tenant
 from tenancy.threads import in_db
@@ -111,6 +112,31 @@ def test_a_job_that_ends_while_the_worker_stops_does_not_affect_the_others(
     asyncio.run(stopped())
     with tenant.tx():
         assert list(Job.objects.values_list("state", "attempts")) == [(State.QUEUED, 0)] * 3
+
+
+def test_a_worker_that_stops_hands_connections_on_at_once(
+    tenant: Tenant, queue_lane: Lane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits only for work that may end by itself."""
+    monkeypatch.setattr(runner, "STOP_SECONDS", 60)
+
+    async def lasts(job: ClaimedJob) -> None:
+        await asyncio.Event().wait()
+
+    add(tenant, queue_lane)
+    [job] = take(queue_lane)
+    lane = replace(queue_lane, handler=lasts, is_handed_on=True)
+    monkeypatch.setattr(runner, "lane_of", lambda name: lane)
+
+    async def stopped() -> None:
+        stopping = Runner(queues=frozenset())
+        stopping._begin(job, lane)
+        async with asyncio.timeout(30):
+            await stopping.stop()
+
+    asyncio.run(stopped())
+    with tenant.tx():
+        assert list(Job.objects.values_list("state", "attempts")) == [(State.QUEUED, 0)]
 
 
 def test_a_database_outage_is_reported_without_the_drivers_message(tenant: Tenant, queue_lane: Lane) -> None:

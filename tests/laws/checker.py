@@ -12,6 +12,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from console.promises.metrics import PromiseCounts, promise_metrics
+from conversations.analytics.period import last_days
 from conversations.models import Message, TurnCall
 from jobs.models import LIVE, Job
 from tests.laws.journal import SMS, Journal, Request
@@ -40,7 +41,7 @@ class Ledger:
 def read_ledger(world: World) -> Ledger:
     with world.tenant.tx():
         now = timezone.now()
-        metrics = promise_metrics(world.tenant.project, days=180, now=now, timezone="Europe/Rome")
+        metrics = promise_metrics(world.tenant.project, period=last_days(now, days=180, timezone="Europe/Rome"))
         calls = TurnCall.objects.exclude(effect=None).values_list("effect_id", "name")
         replies = Message.objects.filter(role="agent").exclude(turn=None).values_list("turn_id", "content")
         done_by = TodoCall.objects.exclude(effect=None).values_list("effect_id", flat=True)

@@ -18,9 +18,9 @@ from conversations.live import tokens
 from conversations.models import Conversation, ConversationStatus
 from conversations.turns.services import give_fields, start_conversation
 from jobs import claims
+from jobs.attempt import attempt
 from jobs.lanes import ClaimedJob, Lane, lane_of
 from jobs.model_client import model_client
-from jobs.runner import attempt
 from jobs.sweep import sweep
 from projects.agents.services import save_agent
 from projects.common.api_error import ApiError

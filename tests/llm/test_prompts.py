@@ -18,11 +18,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.common.prompt_shapes import Fact, Line
+from conversations.prompts.draft import DraftContext
 from conversations.prompts.make_good import MakeGoodContext
 from conversations.prompts.observer import ObserverContext
 from conversations.prompts.reply import ReplyContext
 from conversations.prompts.summary import SummaryContext
 from conversations.prompts.thoughts import ThoughtsContext
+from conversations.prompts.translate import TranslateContext
+from conversations.prompts.voice import VoiceContext
 from llm import prompts
 from llm.prompts import UnknownVariable, neutralize, render, template_hash
 from llm.template_fields import template_fields
@@ -43,6 +46,9 @@ CONTEXTS: dict[str, type] = {
     "execute": ExecuteContext,
     "extract": ExtractContext,
     "make_good": MakeGoodContext,
+    "draft": DraftContext,
+    "translate": TranslateContext,
+    "voice": VoiceContext,
 }
 TAG = re.compile(r"<\s*/|<[A-Za-z!?]")
 HOSTILE = st.one_of(

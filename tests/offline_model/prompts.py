@@ -13,6 +13,7 @@ from conversations.common.prompt_shapes import ExtraField, Fact, Intent, Line, P
 from llm.prompts import render
 from offline_model.composer import compose
 from offline_model.wire import ChatCall
+from projects.agents.hours_text import HOURS_PLACEHOLDER, hours_in_words
 from tools.engine.definition import Trigger
 from tools.engine.registry import builtin_tools
 from tools.engine.skills.detect import ConditionLine, DetectContext, ToolLine, TranscriptLine
@@ -20,6 +21,7 @@ from tools.engine.skills.detect import ConditionLine, DetectContext, ToolLine, T
 DEMO: dict[str, Any] = json.loads(
     (Path(__file__).resolve().parents[2] / "projects" / "demo" / "restaurant.json").read_text()
 )
+DEMO["business_context"] = DEMO["business_context"].replace(HOURS_PLACEHOLDER, hours_in_words(DEMO["hours"]))
 NOW = "Wednesday 25 November 2026, 19:41"
 OPEN = "open: open from 18:30 to 23:00 today"
 CLINIC = """Lakeside Dental Clinic, 12 Harbour Road, Bristol.

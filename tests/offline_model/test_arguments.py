@@ -11,7 +11,7 @@ import pytest
 from llm.prompts import render
 from offline_model.composer import compose
 from offline_model.wire import ChatCall
-from tests.conftest import RESTAURANT
+from tests.offline_model.prompts import DEMO
 from tools.builtin.send_email_tool import EmailArguments
 from tools.builtin.send_sms_tool import SmsArguments
 from tools.engine.skills.arguments import ArgumentsContext, KnownFact
@@ -20,7 +20,7 @@ from tools.engine.skills.detect import TranscriptLine
 pytestmark = pytest.mark.requirement("N45")
 
 
-CONTEXT = json.loads(RESTAURANT.read_text())["business_context"]
+CONTEXT = DEMO["business_context"]
 # A Saturday.
 NOW = "Saturday 21 November 2026, 13:00"
 BOOKING = [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,14 +25,15 @@ def services() -> Iterator[EmbeddedServices]:
 
 
 @pytest.fixture
-def open_tmp(tmp_path: Path) -> Path:
-    """A temporary directory that PostgreSQL's account can enter when the tests run as root."""
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.getuid() and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o011)
-        if folder.name.startswith("pytest-of-"):
-            break
-    return tmp_path
+def open_tmp() -> Iterator[Path]:
+    """A temporary directory that PostgreSQL's account can enter when the tests run as root.
+
+    It is not below pytest's own, which each run of pytest closes to other accounts.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="makegood-open-"))
+    folder.chmod(0o711)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def eventually(is_so: Callable[[], object], *, seconds: float = 15.0) -> None:

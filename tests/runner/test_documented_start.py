@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,13 +23,13 @@ from conversations.turns.services import Posted, post_message
 from jobs import wakeups
 from tests.conftest import Tenant
 from tests.processes import ScriptedModel, free_port, until
+from tests.runner.commands import ROOT, get, running
 from tests.todos.executor.conftest import Runs
 from todos.models import TodoStatus
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "deploy.md"
 SECTION = re.compile(r"^### 3\. Start the processes\n.*?^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
-WEB, REPLIES, WORK, BEAT = "uvicorn config.asgi:application", "-Q replies", "-Q work", "celery -A config beat"
+WEB, REPLIES, WORK, BEAT = "bin/run web", "bin/run replies", "bin/run work", "bin/run beat"
 
 
 def documented(part: str) -> str:
@@ -43,36 +43,6 @@ def documented(part: str) -> str:
 def replaced(command: str, old: str, new: str) -> str:
     assert command.count(old) == 1, command
     return command.replace(old, new)
-
-
-@contextmanager
-def running(command: str, *, log: Path, **env: str) -> Iterator[subprocess.Popen[bytes]]:
-    """The command in a process of its own, as an administrator would start it."""
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            ["bash", "-c", f"exec {command}"],
-            cwd=ROOT,
-            env={**os.environ, **env},
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-        try:
-            yield process
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-def get(port: int, path: str, **headers: str) -> int:
-    """The status of a response, or 0 while nothing listens."""
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
-        try:
-            connection.request("GET", path, headers=headers)
-        except ConnectionRefusedError:
-            return 0
-        return connection.getresponse().status
 
 
 def answers_ping(node: str) -> bool:
@@ -118,11 +88,39 @@ def test_the_web_process_serves_pages_and_the_api(tenant: Tenant, tmp_path: Path
     assert get(port, "/healthz") == 0
 
 
+def test_a_web_process_with_an_open_stream_ends_by_term(
+    tenant: Tenant, conversation: Conversation, tmp_path: Path
+) -> None:
+    port = free_port()
+    command = replaced(documented(WEB), "--port 8000", f"--port {port}")
+    with running(command, log=tmp_path / "log") as process:
+        until(lambda: get(port, "/healthz") or process.poll() is not None, what="the web process")
+        with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+            connection.request("GET", f"/api/v1/conversations/{conversation.pk}/events", headers=tenant.headers)
+            with closing(connection.getresponse()) as stream:
+                assert stream.status == 200
+                assert ends_by_term(process)
+
+
+def test_beat_creates_its_directory(tmp_path: Path) -> None:
+    directory = tmp_path / "not" / "there"
+    with running(documented(BEAT), log=tmp_path / "log", MAKEGOOD_DATA=str(directory)) as process:
+        until(lambda: any(directory.glob("beat-schedule*")) or process.poll() is not None, what="the schedule")
+        assert process.poll() is None, (tmp_path / "log").read_text()
+
+
+def test_a_process_without_servers_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    env = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    run = subprocess.run([ROOT / "bin" / "run", "work"], env=env, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr == "bin/run: Set DATABASE_URL: bin/run uses your own servers. bin/serve brings its own.\n"
+
+
 @contextmanager
 def ready_worker(part: str, *, log: Path, **env: str) -> Iterator[subprocess.Popen[bytes]]:
     """A documented worker that has reported ready. It never sweeps, so it learns of new work by messages only."""
     with running(documented(part), log=log, MAKEGOOD_SWEEP_SECONDS="3600", **env) as process:
-        until(lambda: answers_ping(part.removeprefix("-Q ")) or process.poll() is not None, what="the worker")
+        until(lambda: answers_ping(part.removeprefix("bin/run ")) or process.poll() is not None, what="the worker")
         assert process.poll() is None, log.read_text()
         yield process
 
@@ -130,10 +128,13 @@ def ready_worker(part: str, *, log: Path, **env: str) -> Iterator[subprocess.Pop
 def test_the_worker_for_replies_answers_a_message(
     tenant: Tenant, conversation: Conversation, model: ScriptedModel, tmp_path: Path
 ) -> None:
-    with ready_worker(REPLIES, log=tmp_path / "log", OPENAI_BASE_URL=model.base_url) as process:
+    alive = tmp_path / "alive"
+    urls = {"OPENAI_BASE_URL": model.base_url, "MAKEGOOD_ALIVE_FILE": str(alive)}
+    with ready_worker(REPLIES, log=tmp_path / "log", **urls) as process:
         with tenant.tx():
             message = post_message(conversation.pk, "Hello")
         until(lambda: has_reply(tenant, message), what="the reply")
+        assert alive.exists()
         assert ends_by_term(process)
 
 
@@ -153,16 +154,16 @@ def test_beats_task_starts_an_approved_todo_whose_hint_was_lost(
 
 def test_beat_sends_its_tasks(tenant: Tenant, tmp_path: Path) -> None:
     """Both are due at its start, as after a pause."""
-    schedule = tmp_path / "schedule"
+    schedule = tmp_path / "new" / "beat-schedule"
+    schedule.parent.mkdir()
     app.loader.import_default_modules()
     scheduler = PersistentScheduler(app=app, schedule_filename=str(schedule))
     for entry in scheduler.schedule.values():
         entry.last_run_at = datetime(2020, 1, 1, tzinfo=UTC)
     scheduler.close()
     queued_tasks()
-    command = replaced(documented(BEAT), "/var/lib/makegood/beat-schedule", str(schedule))
     sent: set[str] = set()
-    with running(command, log=tmp_path / "log") as process:
+    with running(documented(BEAT), log=tmp_path / "log", MAKEGOOD_DATA=str(schedule.parent)) as process:
         until(lambda: sent.update(queued_tasks()) or len(sent) == 2 or process.poll() is not None, what="both tasks")
         assert sent == {"sweep", "execute_todos_job"}, (tmp_path / "log").read_text()
         assert ends_by_term(process)

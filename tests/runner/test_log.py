@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 
-from config.runner.log import ServiceLog
+from config.runner.log import ServiceLog, open_service_log
 
 
 class Terminal(io.StringIO):
@@ -70,3 +71,22 @@ def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> No
     with ServiceLog(stream).step("tables") as show:
         show("1/2")
     assert "\r" not in stream.getvalue()
+
+
+def test_json_lines_are_passed_on_and_others_become_json() -> None:
+    stream = io.StringIO()
+    log = open_service_log(stream, form="json")
+    log.line("web", '{"message": "ready"}')
+    log.line("postgres", "listening")
+    with log.step("tables"):
+        pass
+    ours, theirs, step = map(json.loads, stream.getvalue().splitlines())
+    assert ours == {"message": "ready"}
+    assert (theirs["process"], theirs["message"]) == ("postgres", "listening")
+    assert step["message"].startswith("tables: ready")
+
+
+def test_a_json_log_shows_no_password() -> None:
+    """It is collected and kept. The login is in demo.json."""
+    assert not open_service_log(io.StringIO(), form="json").shows_secrets
+    assert open_service_log(io.StringIO(), form="text").shows_secrets

@@ -47,6 +47,12 @@ def test_a_setting_missing_with_database_url_is_named(name: str) -> None:
         ("MAKEGOOD_BASE_URL", "makegood.example"),
         ("MAKEGOOD_LEASE_SECONDS", "soon"),
         ("MAKEGOOD_MODEL_PRICES", '{"model": [1, 2]}'),
+        ("MAKEGOOD_ORGANIZATION_LIMITS", '{"model_month_cost": -1}'),
+        ("MAKEGOOD_ORGANIZATION_LIMITS", '{"money": 5}'),
+        ("MAKEGOOD_ORGANIZATION_LIMITS", "50"),
+        ("MAKEGOOD_LOG_FORMAT", "xml"),
+        ("MAKEGOOD_METRICS_ADDRESS", "127.0.0.1"),
+        ("MAKEGOOD_METRICS_ADDRESS", "127.0.0.1:70000"),
     ],
 )
 def test_an_invalid_value_is_named(name: str, value: str) -> None:
@@ -100,3 +106,31 @@ def test_a_silence_shorter_than_two_probes_is_refused(monkeypatch: pytest.Monkey
     read = {"MAKEGOOD_DB_SILENCE_SECONDS": environment.db_silence_seconds}
     with pytest.raises(ImproperlyConfigured, match=f"Set {name}"):
         read.get(name, environment.redis_silence_seconds)()
+
+
+@pytest.mark.parametrize(
+    ("value", "address"),
+    [
+        ("127.0.0.1:9464", ("127.0.0.1", 9464)),
+        (":9464", ("0.0.0.0", 9464)),
+        ("[::1]:9464", ("::1", 9464)),
+        ("metrics.local:9464", ("metrics.local", 9464)),
+        ("", None),
+    ],
+)
+def test_an_address_to_listen_on_is_read(monkeypatch: pytest.MonkeyPatch, value: str, address: object) -> None:
+    monkeypatch.setenv("MAKEGOOD_METRICS_ADDRESS", value)
+    assert environment.address("MAKEGOOD_METRICS_ADDRESS") == address
+
+
+@pytest.mark.parametrize("value", ["9464:", "::1:9464", "localhost", "localhost:0", "localhost:port"])
+def test_an_address_without_a_port_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("MAKEGOOD_METRICS_ADDRESS", value)
+    with pytest.raises(ImproperlyConfigured, match=r"^Set MAKEGOOD_METRICS_ADDRESS to an address and a port"):
+        environment.address("MAKEGOOD_METRICS_ADDRESS")
+
+
+def test_an_unknown_form_of_log_lines_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAKEGOOD_LOG_FORMAT", "xml")
+    with pytest.raises(ImproperlyConfigured, match=r"^Set MAKEGOOD_LOG_FORMAT to text or json"):
+        environment.log_format()

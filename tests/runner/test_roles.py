@@ -21,3 +21,8 @@ def test_no_role_may_bypass_row_level_security() -> None:
     statements = [line for line in role_sql({}).splitlines() if line.startswith(("ALTER ROLE", "CREATE ROLE"))]
     assert statements
     assert not any("SUPERUSER" in line or "BYPASSRLS" in line for line in statements)
+
+
+def test_each_role_gets_its_settings_in_the_database() -> None:
+    sql = role_sql({}, database="shop", settings={"mg_app": {"statement_timeout": 30000}})
+    assert """ALTER ROLE mg_app IN DATABASE "shop" SET statement_timeout = '30000';""" in sql

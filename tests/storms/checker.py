@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jobs.attempt import BROKE_OFF
 from jobs.models import Job, State
-from jobs.runner import BROKE_OFF
 from tests.conftest import Tenant
 from tests.conversations.effects.ledger_check import violations
 from tests.storms.world import CLEAR, World

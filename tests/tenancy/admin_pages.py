@@ -12,12 +12,14 @@ from django.urls import reverse
 from projects.admin.tenant_admin import TenantAdmin
 from projects.models import ApiKey, Attribute, Member, Project
 from tests.tenancy.conftest import THEIRS, Filled
-from tools.models import CustomTool
+from tools.models import CustomTool, OperatorLimit
 
 OWNED = [model for model, page in admin.site._registry.items() if isinstance(page, TenantAdmin)]
 PLATFORM_ONLY = [model for model in admin.site._registry if model not in OWNED]
 PAGES = ("change", "history", "delete")
 DELETABLE = (Attribute, CustomTool, Member)
+# Rows of the operator about a tenant, which only platform staff writes.
+OF_OPERATOR = (OperatorLimit,)
 ADDABLE = (Attribute, ApiKey, CustomTool, Member, Project)
 
 by_model = pytest.mark.parametrize("model", OWNED, ids=lambda model: model._meta.label)

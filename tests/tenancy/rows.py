@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -13,9 +14,11 @@ from django.core.validators import MaxValueValidator
 from django.db import models
 from django.utils import timezone
 
+from conversations.models.archive import CompressedField
 from projects.models import Organization, User
 from tenancy.tenant_models import TenantModel
 from tests.conftest import PASSWORD, Tenant
+from tools.models import OperatorLimit
 
 Rows = dict[type[models.Model], models.Model]
 
@@ -63,7 +66,9 @@ def _parents(model: type[models.Model]) -> set[Any]:
 
 def _make(model: type[models.Model], made: Rows, mark: str) -> models.Model:
     values = {field.name: _value(field, made, mark) for field in model._meta.fields if not field.primary_key}
-    row: models.Model = model._default_manager.create(**values)
+    # The product may only read the operator's limits.
+    rows = model._base_manager.using("ops") if model is OperatorLimit else model._default_manager
+    row: models.Model = rows.create(**values)
     return row
 
 
@@ -80,9 +85,13 @@ def _value(field: Any, made: Rows, mark: str) -> Any:
     if isinstance(field, models.CharField | models.TextField):
         return mark[: field.max_length]
     makers = {
+        CompressedField: lambda: {"mark": mark},
+        models.BinaryField: mark.encode,
         models.JSONField: lambda: {"mark": mark},
         models.UUIDField: uuid.uuid4,
         models.DateTimeField: timezone.now,
+        models.DateField: lambda: timezone.now().date(),
+        models.DecimalField: lambda: Decimal(random.randrange(100, 30_000)).scaleb(-field.decimal_places),
         models.BooleanField: lambda: False,
         models.IntegerField: lambda: _number(field),
     }

@@ -19,6 +19,7 @@ from projects.models import AgentVersion, ApiKey, Organization, User
 from tests.tenancy.admin_pages import (
     ADDABLE,
     DELETABLE,
+    OF_OPERATOR,
     OWNED,
     PAGES,
     PLATFORM_ONLY,
@@ -184,7 +185,7 @@ def test_a_superuser_sees_every_tenant(platform: Reader, ours: Filled, theirs: F
 @by_model
 def test_a_superuser_can_open_every_page(model: Any, platform: Reader, theirs: Filled) -> None:
     for page in PAGES:
-        expected = 403 if page == "delete" and model not in DELETABLE else 200
+        expected = 403 if page == "delete" and model not in (*DELETABLE, *OF_OPERATOR) else 200
         assert platform.get(address(model, page, theirs.rows[model].pk)).status_code == expected
 
 
@@ -200,12 +201,21 @@ def test_facts_are_read_only(model: Any, owner: Reader, intruder: Client, ours: 
 
 def test_the_list_of_facts_is_complete() -> None:
     writable = {model._meta.object_name for model in OWNED if admin.site._registry[model].writable}
-    assert writable == {"Organization", "Member", "Project", "Attribute", "ApiKey", "CustomTool", "Resource"}
+    assert writable == {
+        "Organization",
+        "Member",
+        "Project",
+        "Attribute",
+        "ApiKey",
+        "CustomTool",
+        "Resource",
+        "OperatorLimit",
+    }
 
 
 @by_model
 def test_a_superuser_cannot_add_rows_to_a_tenant(model: Any, platform: Reader) -> None:
-    assert platform.get(address(model, "add")).status_code == (200 if model is Organization else 403)
+    assert platform.get(address(model, "add")).status_code == (200 if model in (Organization, *OF_OPERATOR) else 403)
 
 
 class Inline(HTMLParser):

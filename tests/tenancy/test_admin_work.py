@@ -263,7 +263,7 @@ def test_a_superuser_can_create_an_organization_with_an_owner(platform: Client) 
     platform.post(address(Organization, "add"), {"name": "Bar", "owner": "new@people.example"})
     text = browser(user).get(address(Organization, "changelist")).content.decode()
     assert "Bar" in text
-    assert "Makegood · Bar" in text
+    assert '<span class="ad-where ell">Bar</span>' in text
 
 
 def test_a_superuser_can_create_a_user(platform: Client) -> None:

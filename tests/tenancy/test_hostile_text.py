@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from privacy.models import RetentionRun
 from projects.agents.services import save_agent
 from projects.models import Article, Project
 from projects.models.agent_config import AgentConfig
@@ -23,8 +24,15 @@ from todos.models import Approval, StandingRule, Todo
 # Ends an attribute in either quotes, and starts an element.
 HOSTILE = "\"'><script>x"
 SLUG = "hostile"
-# These redirect, show no data of the project, or have no tool.
-OTHERS = {"", "p/<slug:project_slug>/agent/models/test", "p/<slug:project_slug>/tools/<str:tool_name>/history"}
+# These redirect, show no data of the project, are no markup, or have no tool.
+OTHERS = {
+    "",
+    "p/<slug:project_slug>/agent/models/test",
+    "p/<slug:project_slug>/palette",
+    "p/<slug:project_slug>/tools/<str:tool_name>/history",
+}
+DOWNLOADS = (".csv", "/export")
+SHOWING = [page for page in PAGES if page.route not in OTHERS and not page.route.endswith(DOWNLOADS)]
 
 
 @pytest.fixture(scope="module")
@@ -36,18 +44,19 @@ def house(_schema: None) -> Iterator[tuple[Client, dict[str, Any]]]:
         # These are parts of URLs, or have a validated format.
         Project.objects.filter(pk=rows["Project"].pk).update(slug=SLUG)
         Article.objects.update(slug=SLUG)
+        RetentionRun.objects.update(stage="", removed={})
         StandingRule.objects.update(allowed={HOSTILE: {"equals": HOSTILE}})
         document = {**tenant.project.agent_version.document, "agent_name": HOSTILE, "business_name": HOSTILE}  # type: ignore[union-attr]
         save_agent(Project.objects.get(slug=SLUG), config=AgentConfig.model_validate(document), author=None)
         Approval.objects.update(content={**content_of(Todo.objects.get()), "description": f"{HOSTILE} before"})
-    names = ("Conversation", "Ticket", "Todo", "Effect", "Booking")
+    names = ("Conversation", "Ticket", "Todo", "Effect", "Booking", "Persona")
     ids = {f"{name.lower()}_id": rows[name].pk for name in names}
-    slugs = {"project_slug": SLUG, "article_slug": SLUG, "tool_name": "send_sms_tool"}
+    slugs = {"project_slug": SLUG, "article_slug": SLUG, "tool_name": "send_sms_tool", "ability_key": "texts"}
     yield browser(tenant.owner), {**random_ids(), **ids, **slugs}
     empty_database()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.route not in OTHERS], ids=str)
+@pytest.mark.parametrize("page", SHOWING, ids=str)
 def test_a_page_makes_no_markup_of_it(page: Page, house: tuple[Client, dict[str, Any]]) -> None:
     client, ids = house
     answer = client.get("/" + filled(page.route, ids))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from typing import Any
 
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connections
+from django.core.management.commands.migrate import Command as DjangoMigrate
+from django.db import connections, transaction
 from django.db.migrations.recorder import MigrationRecorder
+
+from projects.management.commands import migrate
 
 
 @pytest.fixture
@@ -27,6 +33,26 @@ def test_no_migration_is_missing(database: None) -> None:
 def test_a_database_of_another_version_is_rejected() -> None:
     with pytest.raises(CommandError, match=r"jobs\.0002_walls is not a migration of this one\): use an empty database"):
         call_command("migrate", verbosity=0)
+
+
+def test_a_locked_table_holds_up_no_other_statement(database: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The migration gives up its place in the queue, and tries again until the lock is free."""
+    monkeypatch.setattr(migrate, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(migrate, "LOCK_MS", 50)
+    tries: list[int] = []
+
+    def handle(command: DjangoMigrate, *args: Any, **options: Any) -> None:
+        if len(tries) == 2:
+            other.rollback()
+        tries.append(len(tries))
+        with transaction.atomic(using="owner"), connections["owner"].cursor() as cursor:
+            cursor.execute("lock table django_migrations in access exclusive mode")
+
+    with psycopg.connect(os.environ["MIGRATE_DATABASE_URL"]) as other:
+        other.execute("select from django_migrations limit 1")
+        monkeypatch.setattr(DjangoMigrate, "handle", handle)
+        call_command("migrate", verbosity=0)
+    assert len(tries) == 3
 
 
 def test_migrations_of_other_packages_may_be_unknown(database: None) -> None:

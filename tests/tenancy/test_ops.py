@@ -19,6 +19,8 @@ ALLOWED = {
     "jobs/claims.py": {
         *("_claim_statement", "heartbeat", "requeue", "take_expired", "waiting_lanes", "with_own_model"),
     },
+    # The queues of all tenants together, for the metrics and the operator's page.
+    "jobs/queue_figures.py": {"read_lanes", "_try_to_read"},
     # The clock that due times and leases are measured by.
     "jobs/clock.py": {"_now", "_repair"},
     "jobs/sweep.py": {"sweep", "sweep_tenants", "_take_lock"},
@@ -26,17 +28,36 @@ ALLOWED = {
     "conversations/tool_runs/calls/orphans.py": {"<module>", "end_orphans"},
     "conversations/turns/conversation_end.py": {"<module>", "close_silent_conversations"},
     "conversations/promises/make_good.py": {"<module>", "draft_make_goods"},
+    "conversations/handover/attachments.py": {"<module>", "delete_unsent"},
     "conversations/inbox/closing.py": {"<module>", "return_snoozed"},
     "conversations/followups/waits.py": {"<module>", "end_overdue_waits"},
     "tools/engine/promises.py": {"<module>", "break_overdue_promises"},
     "todos/expiry.py": {"<module>", "expire_overdue_todos"},
     "projects/api/idempotency.py": {"delete_old_responses"},
+    # The deletion of an organization.
+    "privacy/organizations/deletion.py": {"_work", "_run", "_write"},
+    # The customers and organizations that a restored backup brought back.
+    "privacy/repeat_erasures.py": {"<module>", "erased_digests", "repeat_erasures"},
+    # Old events, which no other role may delete.
+    "privacy/retention/batches.py": {"_delete_events_of"},
+    "privacy/retention/sweep.py": {"_find_due", "_add_projects"},
+    # Entries of the audit log that name an erased customer. No other role may change one.
+    "privacy/erasure/mentions.py": {"_rewrite_audit"},
     # Lookups before the tenant is known.
-    "tenancy/tenant_lookup.py": {"find_organizations", "_row"},
+    "tenancy/tenant_lookup.py": {"find_organizations", "find_source_projects", "_row"},
     # Platform tool definitions, which no other role may write.
     "tools/engine/platform/seeds.py": {"<module>", "seed_tools"},
+    # The operator's own figures.
+    "console/management/commands/usage.py": {"<module>", "Command.handle"},
     # The admin of superusers.
     "config/admin.py": {"<module>", "_enter_scope"},
+    # Migrations that count the rows of all tenants.
+    "tenancy/counted.py": {"count_earlier.run"},
+    # The operator's page and `manage.py doctor`.
+    "operations/keys.py": {"<module>", "_tokens"},
+    "operations/model_servers.py": {"check_model_servers"},
+    "operations/queues.py": {"check_failed_jobs"},
+    "operations/tenants.py": {"check_tenants"},
     # The connection, its router and the scope.
     "config/settings.py": {"<module>"},
     "tenancy/scope.py": {"Router.db_for_read"},

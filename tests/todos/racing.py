@@ -18,9 +18,9 @@ from typing import Any
 from django.db import connections
 
 from jobs import claims
+from jobs.attempt import attempt
 from jobs.lanes import lane_of
 from jobs.models import LIVE, Job
-from jobs.runner import attempt
 from projects.models import Member
 from tenancy.threads import in_db
 from tests.conversations.effects.target import Target

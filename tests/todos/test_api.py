@@ -248,7 +248,7 @@ def test_approving_a_running_todo_is_409(desk: Desk, api: Client) -> None:
     with desk.tenant.tx():
         Todo.objects.filter(pk=todo["id"]).update(status=TodoStatus.IN_PROGRESS)
     error = error_of(send(api, "POST", f"{TODOS}/{todo['id']}/approve"), status=409)
-    assert error["message"].startswith("This todo is in progress, approved by the API key test at ")
+    assert error["message"].startswith("This todo is in progress. Approved by the API key test at ")
 
 
 def test_approving_a_todo_with_a_deleted_tool_is_refused(desk: Desk, api: Client) -> None:

@@ -404,7 +404,7 @@ def test_a_keys_scopes_decide_what_it_may_approve(
 
 def test_a_key_cannot_approve_where_two_people_are_needed(desk: Desk, tenant: Tenant) -> None:
     todo = desk.refund(type=desk.type(second_approver="always"))
-    with tenant.tx(), pytest.raises(PermissionDenied, match="An API key doesn't count"):
+    with tenant.tx(), pytest.raises(PermissionDenied, match="An API key doesn’t count"):
         key = create_key(tenant.project, name="shop", scopes=list(Scope)).key
         services.approve_todo(todo.pk, version=None, content_hash=None, actor=Actor("a key"), member=None, key=key)
 

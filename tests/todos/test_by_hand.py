@@ -14,10 +14,10 @@ from django.db.models.functions import Now
 from console.sidebar_badges import Badge, count_todos
 from conversations.models import Conversation
 from jobs import claims
+from jobs.attempt import attempt
 from jobs.errors import WrongState
 from jobs.lanes import lane_of
 from jobs.models import Job
-from jobs.runner import attempt
 from projects.agents.services import create_project
 from projects.common.api_error import Conflict
 from projects.models import Member, Role
@@ -122,7 +122,7 @@ def test_no_worker_runs_a_todo_that_was_taken_on(desk: Desk, owner: Member) -> N
     desk.approve(todo, owner)
     take(desk, todo, owner)
     assert [job.state for job in work(desk)] == ["skipped"]
-    with pytest.raises(InvalidApproval, match="is not approved"):
+    with pytest.raises(InvalidApproval, match="approved"):
         desk.check(todo)
     desk.do(fail_run, desk.now(todo), "The worker died too often.")
     assert (desk.now(todo).status, desk.now(todo).taker) == ("in_progress", owner.user.name)
@@ -231,7 +231,7 @@ def test_taking_a_pending_todo_on_requires_permission_to_approve(desk: Desk, own
     with pytest.raises(PermissionDenied):
         take(desk, todo, clerk)
     two = desk.refund(type=desk.type(name="Large", second_approver="always"))
-    with pytest.raises(Conflict, match="Two people have to approve this"):
+    with pytest.raises(Conflict, match="Two people must approve this"):
         take(desk, two, owner)
     assert (desk.now(two).status, desk.history(two)) == ("pending_review", ["made"])
     desk.approve(two, owner)

@@ -93,7 +93,7 @@ def test_the_second_of_two_concurrent_transitions_is_refused(desk: Desk) -> None
     with desk.tenant.tx():
         slow = services.get_todo(desk.tenant.project, todo.pk)
         transition(todo, S.REJECTED, what="rejected", actor=NELLO)
-        with pytest.raises(WrongState, match="it is rejected"):
+        with pytest.raises(WrongState, match="This todo is rejected"):
             transition(slow, S.CANCELLED, what="cancelled", actor=NELLO)
 
 
@@ -293,7 +293,7 @@ def test_a_cancelled_todo_has_no_valid_approval(desk: Desk) -> None:
     for status in (S.PENDING_REVIEW, S.APPROVED, S.IN_PROGRESS, S.NEEDS_ATTENTION):
         todo = standing(desk, status)
         desk.do(services.cancel_todo, todo.pk, actor=NELLO)
-        with pytest.raises(InvalidApproval, match="This todo is cancelled"):
+        with pytest.raises(InvalidApproval, match="This todo is canceled"):
             desk.check(todo)
 
 

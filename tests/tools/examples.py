@@ -71,6 +71,29 @@ SCHEMA_TEXT = """
 }
 """
 NAME = "my_custom_tool"
+# A webhook as people write one in the editor.
+KITCHEN: dict[str, Any] = {
+    "description": "Tells the kitchen about an allergy or a diet.",
+    "conditions": {
+        "agentPromised": {
+            "type": "boolean",
+            "description": "The agent commits, in this answer, to tell the kitchen now.",
+        }
+    },
+    "useConversationHistory": True,
+    "action": {
+        "type": "send_webhook",
+        "options": {
+            "url": "https://example.com/kitchen",
+            "method": "POST",
+            "body": {
+                "type": "object",
+                "properties": {"note": {"type": "string", "description": "What the kitchen has to know"}},
+                "required": ["note"],
+            },
+        },
+    },
+}
 
 
 def registration() -> dict[str, Any]:

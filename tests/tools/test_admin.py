@@ -41,7 +41,7 @@ def text_of(response: Any) -> str:
 
 def test_adding_a_tool_shows_its_secret_once(owner: Client, tools: Tools, tenant: Tenant) -> None:
     response = owner.post(ADD, form(webhook(), name=NAME, project=str(tenant.project.pk)), follow=True)
-    assert "Signing secret, shown only once: whsec_" in text_of(response)
+    assert f"Signing secret of {NAME}, shown only once: whsec_" in text_of(response)
     assert tools.compiled()[NAME].is_offered
     with tenant.tx():
         assert CustomToolVersion.objects.get().author_id is not None

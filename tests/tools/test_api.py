@@ -229,7 +229,7 @@ def test_the_attribute_is_all_or_nothing(api: Client) -> None:
     ],
 )
 def test_an_invalid_attribute_is_refused(api: Client, value: Any, words: str) -> None:
-    assert words in error_of(send(api, "put", ATTRIBUTE, {"value": value}), status=400)["message"]
+    assert words in error_of(send(api, "put", ATTRIBUTE, {"value": value}), status=422)["message"]
 
 
 def test_removing_the_attribute_removes_every_tool(api: Client) -> None:

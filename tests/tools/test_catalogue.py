@@ -275,5 +275,5 @@ def test_another_projects_resources_open_no_gate(tools: Tools) -> None:
             write_article(project, text, by=Writer(tenant.owner), is_published=project == second)
         Source.objects.filter(project=tenant.project).update(is_enabled=False)
         here, there = (read_state(project, channel="phone") for project in (tenant.project, second))
-    assert (here.has_calendar, here.has_articles, here.connected) == (False, False, frozenset())
-    assert (there.has_calendar, there.has_articles, there.connected) == (True, True, frozenset({"client_lookup"}))
+    assert (here.has_book, here.has_articles, here.connected) == (False, False, frozenset())
+    assert (there.has_book, there.has_articles, there.connected) == (True, True, frozenset({"client_lookup"}))

@@ -76,7 +76,16 @@ def test_the_allowlist_restricts_the_offer(enabled: frozenset[str] | None) -> No
     """Capabilities, gates and the allowlist all apply."""
     state = replace(CALL, capabilities=ALL, escalations=frozenset({"message"}))
     everything = offered(state)
-    assert offered(replace(state, enabled_tools=enabled)) == (everything if enabled is None else everything & enabled)
+    allowed = everything if enabled is None else everything & (enabled | {"end_call"})
+    assert offered(replace(state, enabled_tools=enabled)) == allowed
+
+
+@pytest.mark.requirement("L04", "W02")
+@pytest.mark.parametrize(("channel", "names"), [("phone", {"end_call"}), ("chat", set())])
+def test_no_list_takes_away_the_end_of_a_call(channel: str, names: set[str]) -> None:
+    """An agent that may use no tool can still hang up."""
+    for moment in (Trigger.TURN, Trigger.LIVE):
+        assert offered(BusinessState(channel=channel, enabled_tools=frozenset()), moment) == names
 
 
 @pytest.mark.requirement("W02")
@@ -95,12 +104,13 @@ def test_the_allowlist_does_not_restrict_commitments() -> None:
     [
         (CHAT, False),
         (replace(CHAT, connected=frozenset({"twilio"})), False),
-        (replace(CHAT, connected=frozenset({"google_calendar"})), True),
-        (replace(CHAT, connected=frozenset({"caldav"})), True),
+        (replace(CHAT, connected=frozenset({"google_calendar"})), False),
+        (replace(CHAT, connected=frozenset({"caldav"})), False),
+        (replace(CHAT, connected=frozenset({"caldav"}), has_book=True), True),
         (replace(CHAT, has_book=True), True),
     ],
 )
-def test_a_calendar_opens_booking_and_verification_together(state: BusinessState, is_connected: bool) -> None:
+def test_a_bookable_resource_opens_booking_and_verification_together(state: BusinessState, is_connected: bool) -> None:
     names = CALENDAR | VERIFICATION
     assert offered(state) & names == (names if is_connected else set())
 
@@ -109,23 +119,26 @@ def test_a_calendar_opens_booking_and_verification_together(state: BusinessState
 @pytest.mark.parametrize(
     ("actions", "numbers", "names"),
     [
-        (set(), NUMBERS, set()),
+        (set(), NUMBERS, {"transfer_call"}),
         ({"transfer"}, NUMBERS, {"transfer_call"}),
         ({"transfer"}, {}, set()),
         ({"message"}, {}, {"send_sms"}),
+        ({"message"}, NUMBERS, {"transfer_call", "send_sms"}),
         ({"message", "transfer"}, NUMBERS, {"transfer_call", "send_sms"}),
     ],
 )
-def test_each_escalation_action_opens_its_tool(actions: set[str], numbers: Any, names: set[str]) -> None:
-    """And no call is transferred without a number."""
+def test_numbers_open_transfers_and_a_rule_opens_texts(actions: set[str], numbers: Any, names: set[str]) -> None:
+    """No call is transferred without a number; a rule says when."""
     state = replace(CALL, escalations=frozenset(actions), attributes=numbers)
     assert offered(state) & {"transfer_call", "send_sms"} == names
 
 
 @pytest.mark.requirement("F10")
 @pytest.mark.parametrize("channel", ["chat", "phone", "portal", "sms"])
-def test_knowledge_can_always_be_searched(channel: str) -> None:
-    assert "search_knowledge" in offered(BusinessState(channel=channel))
+@pytest.mark.parametrize("moment", [Trigger.TURN, Trigger.LIVE])
+def test_knowledge_can_always_be_searched(channel: str, moment: Trigger) -> None:
+    """In replies and in live sessions, with or without articles."""
+    assert "search_knowledge" in offered(BusinessState(channel=channel), moment)
 
 
 @pytest.mark.requirement("F11")

@@ -149,10 +149,10 @@ def clock() -> Iterator[Probe]:
 @pytest.mark.requirement("L02", "L08")
 @pytest.mark.parametrize("provider", ["openai", "gemini"])
 def test_a_session_starts_with_its_tools(live: Live, api: Client, provider: str) -> None:
-    """Definitions and addendum in one request, in the provider's format."""
+    """Definitions and instructions in one request, in the provider's format."""
     body = api.get(f"/api/v1/conversations/{live.conversation.pk}/session?provider={provider}").json()
     assert {"end_call", "transfer_call", "send_sms"} <= {tool["name"] for tool in body["tools"]}
-    assert body["instructions"].startswith("## Available Tools\n\n### ")
+    assert "\n## Available Tools\n\n### " in body["instructions"]
 
 
 @pytest.mark.requirement("L02")
@@ -560,7 +560,6 @@ def test_tools_know_the_phones_call_without_its_token(live: Live, bell: Probe) -
         "call_sid": "CA1",
         "caller_phone": "+390655501",
         "interaction_id": str(live.conversation.pk),
-        "caller_verified": True,
         "caller_id": "c-1",
     }
     assert TOKEN not in repr(tool_context)
@@ -579,13 +578,24 @@ def test_the_phone_token_is_stored_nowhere(live: Live, bell: Probe, caplog: pyte
 
 
 @pytest.mark.requirement("F14")
-@pytest.mark.parametrize(
-    "missing", ["callSid", "authToken", "callerPhone", "interactionId", "callerVerified", "callerId"]
-)
-def test_every_field_of_the_phone_context_is_required(live: Live, missing: str) -> None:
+@pytest.mark.parametrize("missing", ["channel", "callerPhone", "interactionId"])
+def test_what_a_phone_context_is_read_for_is_required(live: Live, missing: str) -> None:
     context = {name: value for name, value in live.context.items() if name != missing}
     with pytest.raises(ContextRefused, match=rf"context\.{missing}: Field required"):
         live.read(context)
+
+
+@pytest.mark.requirement("F14")
+def test_a_phone_context_needs_nothing_that_is_not_read(live: Live) -> None:
+    context = {name: live.context[name] for name in ("channel", "callerPhone", "interactionId")}
+    call = {"call_sid": "", "caller_phone": "+390655501", "interaction_id": str(live.conversation.pk), "caller_id": ""}
+    assert live.read(context).call == call
+
+
+@pytest.mark.requirement("F14")
+def test_a_claimed_verification_reaches_no_tool(live: Live) -> None:
+    """A caller id can be spoofed, and so can the bridge's claim."""
+    assert "caller_verified" not in live.read({**live.context, "callerVerified": True}).call
 
 
 @pytest.mark.requirement("F15")
@@ -597,7 +607,7 @@ def test_every_field_of_the_phone_context_is_required(live: Live, missing: str) 
         ("portal", {"businessId": "OURS"}, "context.channel: Field required."),
         ("webcall", {"businessId": "OURS", "callSid": "CA1"}, "context.callSid: Extra inputs are not permitted."),
         ("webcall", {"businessId": "OTHER"}, "context.businessId doesn't match the API key's business."),
-        ("phone", {"channel": "phone", "businessId": "OURS"}, "context.callSid: Field required."),
+        ("phone", {"channel": "phone", "businessId": "OURS"}, "context.callerPhone: Field required."),
         ("phone", {"channel": "phone", "interactionId": "OTHER"}, "context.interactionId doesn't match"),
         (
             "chat",

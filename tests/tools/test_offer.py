@@ -57,13 +57,13 @@ def test_all_sections_are_under_one_heading() -> None:
     headings = [line for line in addendum.splitlines() if line.startswith("#")]
     assert headings[0] == HEADING == "## Available Tools"
     assert headings[1:] == [tool.section.splitlines()[0] for tool in everything().tools.values() if tool.section]
-    bare = offer_at(Trigger.LIVE, replace(ALL, enabled_tools=frozenset({"end_call"})), None)
+    bare = offer_at(Trigger.LIVE, replace(ALL, enabled_tools=frozenset()), None)
     assert bare.addendum == f"{HEADING}\n\n{builtin_tools()['end_call'].section}"
 
 
 @pytest.mark.requirement("W16")
 def test_an_empty_offer_adds_nothing_to_the_request() -> None:
-    offer = offer_at(Trigger.LIVE, replace(ALL, enabled_tools=frozenset()), None)
+    offer = offer_at(Trigger.LIVE, replace(ALL, channel="portal", enabled_tools=frozenset()), None)
     assert (offer.functions, offer.declarations, offer.addendum) == ([], [], "")
 
 

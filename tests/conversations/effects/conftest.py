@@ -11,11 +11,11 @@ from conversations.common.place import place_in
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Message, MessageRole, Turn, TurnStatus
 from jobs import claims
+from jobs.attempt import attempt
 from jobs.enqueue import enqueue
 from jobs.lanes import Lane, lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
-from jobs.runner import attempt
 from projects.records.attributes import set_attribute
 from tenancy.threads import in_db
 from tests.conftest import Tenant

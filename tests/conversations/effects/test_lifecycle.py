@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import psycopg
 import pytest
 from django.db.models.functions import Now
 from django.test import Client
 
+from config.backup.uncertain import REASON, mark_uncertain
+from config.runner.postgres import DATABASE
 from conversations.flows import effects
 from conversations.followups.waits import open_wait
 from conversations.live.event_log import open_log
@@ -19,6 +22,7 @@ from jobs.lanes import lane_of
 from jobs.models import LIVE, Job, State
 from jobs.services import fail_job
 from projects.records.attributes import set_attribute
+from tests.backup.conftest import admin_url
 from tests.conversations.effects.conftest import PHONE, Bench, webhook
 from tests.conversations.effects.target import Answers, Target
 from tests.processes import ScriptedModel
@@ -137,6 +141,16 @@ def test_a_once_effect_whose_worker_died_is_unknown(bench: Bench, target: Target
     left_behind(bench, effect)
     bench.run()
     assert (bench.effect(effect).state, target.log) == ("unknown", [])
+
+
+def test_a_planned_effect_of_a_restored_installation_is_unknown(bench: Bench, target: Target) -> None:
+    bench.tool("notify", webhook(target.url))
+    [effect] = bench.plan("notify")
+    with psycopg.connect(admin_url(DATABASE)) as superuser:
+        assert mark_uncertain(superuser) == 1
+    bench.run()
+    found = bench.effect(effect)
+    assert (found.state, found.error, target.log) == ("unknown", REASON, [])
 
 
 def test_an_idempotent_effect_whose_worker_died_is_retried(bench: Bench, target: Target) -> None:

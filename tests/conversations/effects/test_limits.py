@@ -23,7 +23,7 @@ from tests.conversations.widget.conftest import Placed, Visitor, place_widget
 from tests.tools.messaging.conftest import connect_twilio
 from tests.tools.messaging.twilio_server import TwilioServer
 from todos.models import Todo
-from tools.engine.limit_alerts import lift
+from tools.engine.limits.alerts import lift
 from tools.engine.policy import POLICIES, policy_of
 from tools.models import Effect, EffectState, LimitAlert, Promise
 

@@ -182,7 +182,7 @@ def test_a_failed_reply_cannot_be_rerun_during_a_takeover(turns: Turns, lucia: U
         Job.objects.filter(lane="reply").update(state=State.FAILED)
         Turn.objects.update(status=TurnStatus.FAILED)
     take(turns, lucia)
-    with turns.tenant.tx(), pytest.raises(WrongState, match="A colleague has this conversation"):
+    with turns.tenant.tx(), pytest.raises(WrongState, match="A teammate has taken over this conversation"):
         run_again(turns.tenant.project, Job.objects.get(lane="reply").pk)
 
 
@@ -269,7 +269,7 @@ def test_an_operator_who_leaves_releases_the_conversation(turns: Turns, lucia: U
     assert agent_says(turns)[-1] == "I'm here."
     with turns.tenant.tx():
         assert Escalation.objects.get().state == EscalationState.WAITING
-        with pytest.raises(WrongState, match="permission to operate"):
+        with pytest.raises(WrongState, match="operator role"):
             operators.take_over(turns.conversation.pk, by=lucia)
 
 

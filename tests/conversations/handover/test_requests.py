@@ -13,9 +13,9 @@ from conversations.common.contacts import read_contact
 from conversations.handover import operators
 from conversations.handover.requests import request_person
 from conversations.models import PersonaField
-from jobs.digest import PAUSE
 from jobs.errors import WrongState
 from jobs.models import Job
+from notices.digest import PAUSE
 from projects.accounts.members import remove_member
 from projects.common.api_error import ApiError
 from projects.common.mail import MailResult
@@ -147,7 +147,7 @@ def test_a_notice_refused_by_the_mail_server_is_retried(
     settings.EMAIL_HOST = "mail.example"
     operator.is_active = False
     operator.save(update_fields=["is_active"])
-    monkeypatch.setattr("jobs.digest.deliver", lambda message: MailResult.FAILED)
+    monkeypatch.setattr("notices.digest.deliver", lambda message: MailResult.FAILED)
     ask(turns, offer(turns, "The wedding")["escalation"], email="one@guests.example")
     turns.run(notices.LANE)
     assert mail.outbox == []

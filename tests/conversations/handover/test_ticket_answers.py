@@ -58,7 +58,7 @@ def test_an_answer_by_mail_runs_through_the_ledger(turns: Turns, lucia: User) ->
     # No mail server is connected.
     assert answer.state.word == "Not sent"
     activity = page.get(url(turns, "conversation", ticket.conversation_id)).context["activity"]
-    assert activity[0].words == "Lucia Marchetti answered ticket #1 by e-mail"
+    assert activity[0].words == "Lucia Marchetti replied to ticket #1 by e-mail"
 
 
 def test_the_same_form_sent_twice_is_one_answer(turns: Turns, lucia: User) -> None:

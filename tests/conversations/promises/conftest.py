@@ -11,11 +11,11 @@ from django.utils import timezone
 from conversations.live.event_log import open_log
 from conversations.models import Analysis, MessageRole, Turn, TurnStatus
 from jobs import claims
+from jobs.attempt import attempt
 from jobs.enqueue import JobRequest, enqueue
 from jobs.lanes import lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
-from jobs.runner import attempt
 from projects.records.attributes import set_attribute
 from tenancy.threads import in_db
 from tests.conftest import Tenant

@@ -130,7 +130,7 @@ def hurry(desk: Desk) -> None:
 UNUSABLE = {
     "a tie": [(SMS, 50), (LINK, 50)],
     "an unknown name": [("send_fax_tool", 90), (SMS, 10)],
-    "no ranking": [],
+    "Undecided actions": [],
 }
 
 

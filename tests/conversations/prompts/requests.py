@@ -10,7 +10,7 @@ from typing import Any
 from conversations.context.turn_context import TurnContext
 from conversations.models import MessageRole, Origin, PromptSection
 from conversations.models.event import URGENT
-from conversations.prompts import reply, session, thoughts
+from conversations.prompts import draft, reply, session, thoughts, translate
 from conversations.prompts.session import SessionContext
 from llm.client import Client
 from llm.types import Endpoint, ModelSpec
@@ -55,7 +55,9 @@ def sent_request(skill: str, world: World) -> str:
     if skill == "session":
         update = session.update_text(SessionContext(correction=UNBACKED))
         return f"{session.guidance()}\n{update}"
-    send = {"detect": _detect, "rerank": _rerank, "arguments": _arguments}.get(skill) or _of_turn(skill, world)
+    send = {"detect": _detect, "rerank": _rerank, "arguments": _arguments, "translate": _translate}.get(
+        skill
+    ) or _of_turn(skill, world)
     asyncio.run(_send(send, world.model))
     received = ["\n".join(message["content"] for message in one["messages"]) for one in world.model.requests(skill)]
     # Of the two detections, only one also asks for what no tool serves.
@@ -97,17 +99,26 @@ async def _arguments(client: Client, model: ModelSpec) -> None:
     )
 
 
+async def _translate(client: Client, model: ModelSpec) -> None:
+    request = translate.build_request(["Wie spät ist es?"], language="en", model=model)
+    await client.structured(request, output=translate.Translated, record=forget)
+
+
 def _of_turn(skill: str, world: World) -> Send:
-    """The reply or the thoughts of a turn."""
+    """The reply or the thoughts of a turn, or the draft of a colleague's answer."""
     context = _context(world)
     with world.talk.tenant.tx():
         offer = read_offer(Trigger.TURN, world.talk.tenant.project, channel="chat")
-        request = thoughts.build_request(context) if skill == "thoughts" else reply.build_request(context, offer)
+        request = {
+            "thoughts": lambda: thoughts.build_request(context),
+            "draft": lambda: draft.build_request(context, knowledge=["Dogs are welcome."], begun="Yes, they are"),
+        }.get(skill, lambda: reply.build_request(context, offer))()
+    output = {"thoughts": thoughts.KeyDirectives, "draft": draft.AnswerDraft}.get(skill)
 
     async def send(client: Client, model: ModelSpec) -> None:
         built = replace(request, model=model)
-        if skill == "thoughts":
-            await client.structured(built, output=thoughts.KeyDirectives, record=forget)
+        if output is not None:
+            await client.structured(built, output=output, record=forget)
         else:
             await client.stream(built, on_text=forget, record=forget)
 

@@ -39,6 +39,8 @@ NOT_LABELED = {
     **{f"{skill}.task": "every other pair measures it" for skill in ("detect", "rerank", "arguments", "thoughts")},
     "detect.relayed": "a case has no words that a tool told",
     **{rule.id: "a realtime model reads it in a voice session" for rule in RULES if rule.skill == "session"},
+    **{rule.id: "a colleague reads the draft before it is sent" for rule in RULES if rule.skill == "draft"},
+    **{rule.id: "a colleague reads it beside the original" for rule in RULES if rule.skill == "translate"},
 }
 
 each_written = pytest.mark.parametrize("pair", WRITTEN, ids=lambda pair: pair.rule)

@@ -105,9 +105,8 @@ def test_a_call_over_the_daily_limit_is_an_error_for_the_model(
 def test_a_tool_that_is_not_offered_is_not_in_the_request(turns: Turns) -> None:
     """It is neither among the functions nor in the prompt."""
     turns.configure(enabled_tools=[])
-    phone = turns.on("phone")
-    phone.says("Hello!")
-    phone.say("Hi")
-    [asked] = phone.asked()
+    turns.says("Hello!")
+    turns.say("Hi")
+    [asked] = turns.asked()
     assert not asked.get("tools")
     assert "## Available Tools" not in asked["messages"][0]["content"]

@@ -11,10 +11,10 @@ from conversations.models import Conversation, Event, Message, Turn, TurnCall
 from conversations.models.event import EventType
 from conversations.turns.services import post_message, start_conversation
 from jobs import claims
+from jobs.attempt import attempt
 from jobs.lanes import lane_of
 from jobs.model_client import model_client
 from jobs.models import ModelCall
-from jobs.runner import attempt
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
 from tenancy.threads import in_db

@@ -185,7 +185,7 @@ def test_a_stream_sends_updates_and_stops_when_the_call_is_over(voice: Voice, pr
         voice.report("ended")
         [stop] = stream.until("stop")
     assert (update.id, update.data["version"]) == (update.data["seq"], 1)
-    assert stop.data == {"reason": "The call is over for you. Say nothing more."}
+    assert stop.data == {"reason": "The call is over for you. Say nothing more.", "code": "ended"}
 
 
 @pytest.mark.requirement("T28")

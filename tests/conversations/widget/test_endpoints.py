@@ -12,7 +12,7 @@ from projects.models import Widget
 from tests.conftest import Tenant
 from tests.conversations.widget.conftest import SHOP, Placed, Visitor, place_widget, refusal
 
-DOORS = (("POST", "session"), ("POST", "messages"), ("GET", "events"), ("POST", "person"))
+DOORS = (("POST", "session"), ("POST", "messages"), ("GET", "events"), ("POST", "person"), ("POST", "rating"))
 
 
 @pytest.mark.requirement("W13")

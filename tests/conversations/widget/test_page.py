@@ -90,9 +90,9 @@ def test_a_site_is_normalized_as_browsers_write_it(typed: str, named: str) -> No
         ("shop.example", "has no scheme"),
         ("ftp://shop.example", "“ftp:” isn't supported"),
         ("javascript://shop.example", "“javascript:” isn't supported"),
-        ("https://shop.example/cart", "Remove what follows the host: https://shop.example."),
-        ("https://user@shop.example", "is more than a site"),
-        ("https://shop.example?x=1", "is more than a site"),
+        ("https://shop.example/cart", "Use https://shop.example."),
+        ("https://user@shop.example", "contains more than a site"),
+        ("https://shop.example?x=1", "contains more than a site"),
         ("https://", "isn't a valid host name"),
         ("https://shop_.exa mple", "isn't a valid host name"),
         ("https://shop.example:99999", "isn't a valid address"),
@@ -106,10 +106,10 @@ def test_an_invalid_site_is_refused_with_a_suggestion(typed: str, sentence: str)
 
 WRONG: list[tuple[dict[str, str], str]] = [
     ({"origins": "https://a.example\nshop"}, "Line 2: “shop” has no scheme"),
-    ({"origins": "\n".join(f"https://s{n}.example" for n in range(31))}, "Use at most 30 sites; there are 31."),
+    ({"origins": "\n".join(f"https://s{n}.example" for n in range(31))}, "Use at most 30 sites. There are 31."),
     ({"origins": "https://" + "a" * 300}, "Line 1 has 308 characters; the limit is 255."),
     ({"theme__brand": "red"}, "is not a color. Use # and six hexadecimal digits"),
-    ({"theme__greeting": "x" * 301}, "Use at most 300 characters; this has 301."),
+    ({"theme__greeting": "x" * 301}, "Use at most 300 characters. This has 301."),
     ({"theme__position": "top"}, "Input should be"),
 ]
 

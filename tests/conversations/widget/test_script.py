@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from conversations.widget.bundle import SOURCE, CannotBuild, built, widget_source
+from conversations.widget.bundle import CALL, SOURCE, CannotBuild, _in_order, built, widget_source
 
 LIMIT = 25 * 1024
 # Ways to turn text into markup or code, or to break a page's policy.
 FORBIDDEN = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setTimeout\(\s*[\"'`]"
-    r"|createContextualFragment|srcdoc|setAttribute\(\s*[\"']style|DOMParser|<style|\.cssText|import\("
+    r"|createContextualFragment|srcdoc|setAttribute\(\s*[\"']style|DOMParser|<style|\.cssText|import\((?!`\$\{base\}/call\.js`)"
 )
 
 
@@ -26,6 +26,13 @@ def test_the_compressed_script_is_smaller_than_25_kb() -> None:
     assert len(answer.content) < LIMIT
 
 
+def test_the_script_of_calls_is_loaded_apart() -> None:
+    """The widget itself stays small."""
+    answer = Client().get("/call.js", headers={"Accept-Encoding": "gzip"})
+    assert len(answer.content) < 12 * 1024
+    assert b"RTCPeerConnection" not in built().plain
+
+
 def test_the_script_is_cached_and_revalidated_by_its_etag() -> None:
     client = Client()
     first = client.get("/widget.js")
@@ -33,12 +40,14 @@ def test_the_script_is_cached_and_revalidated_by_its_etag() -> None:
     assert client.get("/widget.js", headers={"If-None-Match": first["ETag"]}).status_code == 304
 
 
-def test_every_module_is_in_the_bundle_once() -> None:
-    text = built().plain.decode()
-    for module in SOURCE.glob("*.js"):
+@pytest.mark.parametrize("first", ["main.js", CALL])
+def test_every_module_is_in_the_bundle_once(first: str) -> None:
+    text = built(first).plain.decode()
+    for module in (SOURCE / name for name in _in_order(first, SOURCE)):
         first = re.search(r"^export (?:const|class|function|async function) (\w+)", module.read_text(), re.MULTILINE)
         if first:
             assert len(re.findall(rf"^(?:const|class|function|async function) {first[1]}\b", text, re.MULTILINE)) == 1
+    assert {path.name for path in SOURCE.glob("*.js")} == {*_in_order("main.js", SOURCE), *_in_order(CALL, SOURCE)}
     assert "import " not in re.sub(r'"[^"]*"|`[^`]*`', "", text)
 
 

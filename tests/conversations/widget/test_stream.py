@@ -25,13 +25,14 @@ __all__ = ["turns"]
 
 SECRET = "what-staff-knows"
 SHOWN_KEYS = {
-    "reset": {"messages", "last_seq", "waiting", "writing"},
-    "message": {"id", "seq", "role", "author", "content", "blocks", "turn", "created_at"},
+    "reset": {"messages", "last_seq", "waiting", "writing", "over", "rating"},
+    "message": {"id", "seq", "role", "author", "content", "blocks", "attachments", "turn", "created_at"},
     "tool_call": {"turn", "tool"},
     "block": {"turn", "block"},
     "turn": {"turn", "status", "superseded_by"},
     "waiting": {"waiting"},
     "done": {"turn", "status"},
+    "over": {"over"},
 }
 
 

@@ -7,6 +7,7 @@ import inspect
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import timedelta
 from importlib import import_module
 from pkgutil import walk_packages
 from threading import Barrier
@@ -14,6 +15,8 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import DatabaseError, connection
+from django.db.models import DurationField, Value
+from django.db.models.functions import Cast, Now
 
 from conversations.models import Conversation, Persona
 from conversations.turns.services import start_conversation
@@ -143,3 +146,16 @@ def test_the_server_accepts_every_prepared_query(tenant):
         except DatabaseError as error:
             refused[inspect.getsource(read._build)] = str(error)
     assert refused == {}
+
+
+def test_a_constant_may_be_json_or_an_interval(tenant):
+    row = talk(tenant, "one")
+    recent = Now() - Cast(Value(timedelta(hours=1)), DurationField())
+    tables = PreparedValues(
+        lambda project: Conversation.objects.filter(
+            project_id=project, metadata__table=4, created_at__gt=recent
+        ).values_list("pk"),
+        kinds=(UUID,),
+    )
+    with tenant.tx():
+        assert tables(tenant.project.pk) == [(row.pk,)]

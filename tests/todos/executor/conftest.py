@@ -11,10 +11,10 @@ import pytest
 
 from conversations.models import Conversation
 from jobs import claims
+from jobs.attempt import attempt
 from jobs.lanes import Lane, lane_of
 from jobs.model_client import model_client
 from jobs.models import Job, State
-from jobs.runner import attempt
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source, disconnect_source
 from projects.models import Member

@@ -93,7 +93,7 @@ def test_a_refused_call_is_logged_as_an_error(runs: Runs, caplog: pytest.LogCapt
     runs.calls_tool("fly", {})
     runs.says()
     runs.execute(runs.todo(runs.kind(CALLER)))
-    assert ["There is no tool fly." in line for line in errors(caplog)] == [True]
+    assert ["A call of fly" in line and "was refused" in line for line in errors(caplog)] == [True]
 
 
 @pytest.mark.requirement("L19")

@@ -28,7 +28,7 @@ def todos(desk: Desk) -> list[Todo]:
 
 def finds(desk: Desk, *findings: dict[str, Any]) -> None:
     """Script the next extraction."""
-    plain = {"type": MAIL, "description": "Write to Ann.", "recipients": []}
+    plain = {"type": MAIL, "description": "Write to Ann.", "title": "", "recipients": []}
     desk.model.script("extract", json={"todos": [{**plain, **finding} for finding in findings]})
 
 

@@ -51,6 +51,22 @@ def test_a_finding_becomes_a_todo_of_its_type(desk: Desk) -> None:
     assert events(desk, "todos_extracted") == [{"todos": [str(todo.pk)]}]
 
 
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [
+        ("E-mail Ann the menu", "E-mail Ann the menu"),
+        ("", "E-mail the banquet menu"),
+        ("x" * 61, "E-mail the banquet menu"),
+    ],
+    ids=["given", "missing", "too long"],
+)
+def test_a_todo_has_a_title_of_at_most_60_characters(desk: Desk, given: str, title: str) -> None:
+    talked(desk)
+    finds(desk, {"quote": MENU, "description": "E-mail the banquet menu.", "title": given})
+    [todo] = look_through(desk)
+    assert todo.heading == title
+
+
 def test_the_prompt_contains_types_customer_and_transcript(desk: Desk) -> None:
     talked(desk)
     with desk.tenant.tx():
@@ -203,7 +219,7 @@ def test_a_promise_edited_during_the_extraction_is_left_unchanged(desk: Desk) ->
         with desk.tenant.tx():
             edit_todo(made.pk, {"description": "I do it tonight."}, actor=LUCIA, version=None)
 
-    found = Finding(quote=MENU, type=MAIL, description="E-mail the menu.", recipients=[])
+    found = Finding(quote=MENU, type=MAIL, description="E-mail the menu.", title="", recipients=[])
     with meanwhile("todos_todo", edit) as edited, desk.tenant.tx():
         store_findings(talked_of, [found], types=types)
     edited[0].result()

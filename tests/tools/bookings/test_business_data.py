@@ -51,10 +51,10 @@ def test_a_zip_code_is_served_if_the_list_covers_it(zip_code: str, answer: bool)
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        ("00184", "must be a list of up to 5,000 zip codes, not text."),
+        ("00184", "must be a list of up to 5,000 ZIP codes, not text."),
         ([184], ".0 must be text like “00184”, not a number; a number would lose its zeros."),
-        (["00184", "00199-00100"], ".1: the range 00199-00100 ends before it begins; swap the two."),
-        (["all of Rome, please"], ".0: “all of Rome, please” is no zip code; write 00184, 00100-00199 or SW1A*."),
+        (["00184", "00199-00100"], ".1: the range 00199-00100 ends before it begins. Swap the two."),
+        (["all of Rome, please"], ".0: “all of Rome, please” isn’t a ZIP code. Use 00184, 00100-00199 or SW1A*."),
     ],
 )
 def test_an_invalid_list_of_zip_codes_is_refused(value: Any, sentence: str) -> None:

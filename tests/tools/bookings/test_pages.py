@@ -128,7 +128,7 @@ def test_every_row_of_the_board_spans_the_opening_hours(bookings: Bookings, book
 def test_a_project_without_resources_says_what_to_do_first(owner: Client, bookings: Bookings) -> None:
     bookings.stock()
     text = owner.get(address(bookings, "bookings")).content.decode()
-    assert "Add what can be booked" in text
+    assert "Add something to book" in text
     assert address(bookings, "resources") in text
 
 

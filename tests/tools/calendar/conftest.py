@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from jobs import claims
+from jobs.attempt import attempt
 from jobs.lanes import lane_of
 from jobs.models import Job
-from jobs.runner import attempt
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Project, Source

@@ -123,7 +123,7 @@ def test_checking_a_working_calendar_succeeds(bookings: Bookings, staff: Staff, 
         mark_needs_reauth(source_of(bookings.tenant).pk)
         booking.refresh_from_db()
     tried = staff.tries()
-    assert tried == {"ok": True, "sentence": "The calendar responded: nothing is taken in the next 14 days."}
+    assert tried == {"ok": True, "sentence": "The calendar responded. Nothing is taken in the next 14 days."}
     assert source_of(bookings.tenant).needs_reauth is False
 
 

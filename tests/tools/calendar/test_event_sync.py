@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations.tool_runs.effects.resolution import resolve
+from jobs.attempt import FAULT
 from jobs.models import Job, State
-from jobs.runner import FAULT
 from jobs.services import run_again
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import disconnect_source

@@ -94,7 +94,7 @@ def test_staff_sees_the_banner(bookings: Bookings, scripted: ScriptedCalendar) -
     page = page_of(bookings)
     assert "Needs attention" in page
     assert "Sign-in refused" in page
-    assert "1 to reconnect under Integrations" in page
+    assert "Reconnect under Integrations: 1" in page
 
 
 @pytest.mark.requirement("F17")

@@ -162,7 +162,7 @@ def test_the_response_cannot_close_prompt_tags(call: Turns, records: LookupServe
 
 @pytest.mark.requirement("L06")
 def test_the_tool_is_offered_only_on_the_phone_with_an_endpoint(turns: Turns, records: LookupServer) -> None:
-    assert "Caller look-up is not connected" in _tool(turns, "phone").why_not
+    assert "Caller lookup is not connected" in _tool(turns, "phone").why_not
     connect_records(turns.tenant, records.url)
     reasons = {channel: _tool(turns, channel).why_not for channel in ("phone", "webcall", "chat", "portal")}
     assert [channel for channel, why in reasons.items() if not why] == ["phone", "webcall"]

@@ -89,7 +89,7 @@ def test_an_empty_secret_keeps_the_stored_one(tenant: Tenant) -> None:
 def test_a_stored_secret_is_not_sent_to_another_server(tenant: Tenant, change: dict[str, Any]) -> None:
     """Its owner could read it there."""
     connect(tenant, "smtp", MAIL, TOKEN)
-    with pytest.raises(SettingsRefused, match="The stored password is for another address"):
+    with pytest.raises(SettingsRefused, match="Password: the stored one is for another address"):
         connect(tenant, "smtp", {**MAIL, **change})
 
 
@@ -173,7 +173,7 @@ def test_a_disabled_connection_is_not_used(tenant: Tenant) -> None:
     with tenant.tx():
         Source.objects.update(is_enabled=False)
         assert open_source(tenant.project.pk, "twilio") is None
-    with pytest.raises(SettingsRefused, match="Enter the auth token"):
+    with pytest.raises(SettingsRefused, match="Auth token is required"):
         connect(tenant, "twilio", TEXTS)
     with tenant.tx():
         edit = SourceEdit(TEXTS, "another-token")
@@ -223,7 +223,7 @@ def test_only_mail_ports_are_allowed(port: int) -> None:
     [
         ({"account_sid": "AC1"}, "account_sid"),
         ({"account_sid": f"{SID}/../x"}, "account_sid"),
-        ({"sender": ""}, "sender"),
+        ({"sender": ""}, "settings"),
         ({"sender": "12"}, "sender"),
         ({"sender": "A name that is too long"}, "sender"),
         ({"base_url": "ftp://api.twilio.com"}, "base_url"),
@@ -237,7 +237,7 @@ def test_an_invalid_twilio_account_is_refused(change: dict[str, Any], field: str
 
 
 def test_twilio_needs_its_token(tenant: Tenant) -> None:
-    with pytest.raises(SettingsRefused, match="Enter the auth token"):
+    with pytest.raises(SettingsRefused, match="Auth token is required"):
         connect(tenant, "twilio", TEXTS)
 
 

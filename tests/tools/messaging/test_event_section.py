@@ -120,7 +120,7 @@ def test_the_result_of_a_test_event_is_on_the_page_without_a_script(owner: Perso
 def test_tools_without_a_subscriber_are_named(owner: Person) -> None:
     with owner.tenant.tx():
         service.save(owner.tenant.project, name=EVENT, document=event())
-    assert "Nobody is subscribed to" in owner.page()
+    assert "Events without a subscriber" in owner.page()
     add(owner)
     assert "Nobody is subscribed to" not in owner.page()
 

@@ -122,11 +122,11 @@ def signed_in_as(call: Call) -> tuple[str, str]:
 
 
 def _created(form: Mapping[str, str]) -> tuple[int, Any, Mapping[str, str]]:
-    if unknown := form.keys() - {"To", "From", "MessagingServiceSid", "Body"}:
+    if unknown := form.keys() - {"To", "From", "MessagingServiceSid", "Body", "StatusCallback"}:
         return refusal(400, 20001, f"Unknown parameters: {sorted(unknown)}")
     if "To" not in form:
         return refusal(400, 21604, "A 'To' phone number is required.")
-    if not re.fullmatch(r"\+[1-9]\d{6,14}", form["To"]):
+    if not re.fullmatch(r"(whatsapp:)?\+[1-9]\d{6,14}", form["To"]):
         return refusal(400, 21211, f"Invalid 'To' Phone Number: {form['To']}")
     if "From" not in form and "MessagingServiceSid" not in form:
         return refusal(400, 21603, "A 'From' phone number is required.")

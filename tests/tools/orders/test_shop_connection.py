@@ -57,7 +57,7 @@ def test_plain_http_is_allowed_only_where_the_operator_allows_it(settings: Any) 
 
 
 def test_a_shop_needs_its_secret(tenant: Tenant) -> None:
-    with pytest.raises(SettingsRefused, match="Enter the consumer secret"):
+    with pytest.raises(SettingsRefused, match="Consumer secret is required"):
         connect_shop(tenant, "https://shop.example.com", secret="")
 
 

