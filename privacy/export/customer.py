@@ -1,0 +1,159 @@
+"""Everything about one customer, as JSON and as pages to read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.template.loader import render_to_string
+from django.utils import timezone
+from pydantic_core import to_json
+
+from conversations.common.merged import find_persona
+from conversations.live.archive import ARCHIVED, find_archive, read_messages
+from conversations.models import ArchivedTranscript, Attachment, Conversation, Note, Persona, PersonaField, Turn
+from jobs.models import Job, ModelCall
+from privacy.export.records import Record, all_records, contents_of, ordered, record, records_of
+from privacy.export.zip_stream import ZipStream
+from privacy.subjects import conversations_of, ids_of_conversations, ids_outside_conversations, rows_of
+from projects.models import Project
+from tenancy.scope import tenant_tx
+from tools.models import Effect, Promise
+from tools.services.bookings.search import config_of
+
+FORMAT = "makegood-customer/1"
+UNSAFE = re.compile(r"[^\w.\- ]+")
+
+
+@dataclass(frozen=True)
+class CustomerExport:
+    """One download. `authorize` runs before each conversation, and raises if the caller has lost access meanwhile."""
+
+    organization_id: UUID
+    project_id: UUID
+    persona_id: UUID
+    authorize: Callable[[], object] = field(repr=False)
+
+    @property
+    def file_name(self) -> str:
+        return f"customer-{self.persona_id}-{timezone.now():%Y-%m-%d}.zip"
+
+    def pieces(self) -> Iterator[bytes]:
+        """The ZIP file in pieces. Each conversation is read in a transaction of its own."""
+        zip_file = ZipStream()
+        with tenant_tx(self.organization_id):
+            personas = self._personas()
+            conversations = list(conversations_of(personas).values_list("pk", flat=True))
+            zone = config_of(Project.objects.select_related("agent_version").get(pk=self.project_id)).timezone
+        index: list[dict[str, Any]] = []
+        for number, conversation_id in enumerate(conversations, start=1):
+            self.authorize()
+            with tenant_tx(self.organization_id), timezone.override(zone):
+                entry = _add_conversation(zip_file, conversation_id, number=number)
+            if entry is not None:
+                index.append(entry)
+                yield from self._files(zip_file, conversation_id)
+            yield zip_file.take()
+        self.authorize()
+        with tenant_tx(self.organization_id), timezone.override(zone):
+            _add_customer(zip_file, personas, index)
+        yield zip_file.close()
+
+    def _personas(self) -> list[UUID]:
+        """The customer, and those merged into them. Without any, they were erased meanwhile."""
+        found = find_persona(self.project_id, self.persona_id)
+        if found is None:
+            return []
+        return [found.pk, *found.absorbed.order_by("pk").values_list("pk", flat=True)]
+
+    def _files(self, zip_file: ZipStream, conversation_id: UUID) -> Iterator[bytes]:
+        """The conversation's files, each read in a transaction of its own: one may have ten megabytes."""
+        with tenant_tx(self.organization_id):
+            rows = Attachment.objects.filter(conversation_id=conversation_id).order_by("pk")
+            ids = list(rows.values_list("pk", flat=True))
+        for pk in ids:
+            with tenant_tx(self.organization_id):
+                row = Attachment.objects.filter(pk=pk).first()
+            if row is not None:
+                zip_file.add(file_name(row), bytes(row.content))
+                yield zip_file.take()
+
+
+def file_name(attachment: Attachment) -> str:
+    """The file's place in the ZIP file."""
+    return f"files/{attachment.pk}-{UNSAFE.sub('_', attachment.name)[-100:]}"
+
+
+def _add_conversation(zip_file: ZipStream, conversation_id: UUID, *, number: int) -> dict[str, Any] | None:
+    conversation = Conversation.objects.filter(pk=conversation_id).first()
+    if conversation is None:
+        return None
+    ids = ids_of_conversations([conversation_id])
+    name = f"{number:04}-{conversation.channel}-{conversation.created_at:%Y-%m-%d}"
+    files = [_file(row) for row in ordered(rows_of(contents_of(Attachment), ids), without=("content",))]
+    apart = (Attachment, ModelCall, Job, Persona, ArchivedTranscript)
+    records = {**all_records(ids, apart=apart), "attachments": files}
+    if archive := find_archive(conversation):
+        _add_archived(records, archive)
+    zip_file.add(f"conversations/{name}.json", to_json({"format": FORMAT, **records}, indent=2))
+    if calls := records_of(contents_of(ModelCall), ids):
+        zip_file.add(f"model-calls/{name}.json", to_json({"format": FORMAT, "model_calls": calls}, indent=2))
+    zip_file.add(f"conversations/{name}.html", _page(conversation, files))
+    return {
+        "id": str(conversation_id),
+        "file": name,
+        "channel": conversation.get_channel_display(),
+        "messages": conversation.last_message,
+        "began": timezone.localtime(conversation.created_at),
+    }
+
+
+def _add_archived(records: dict[str, list[Record]], archive: ArchivedTranscript) -> None:
+    """Add the archived rows of each table to its others, oldest first, and their ids to the turns."""
+    for model in ARCHIVED:
+        contents = contents_of(model)
+        found = [record(row, contents) for row in archive.rows_of(model)] + records.get(contents.name, [])
+        if found:
+            records[contents.name] = sorted(found, key=lambda one: str(one["id"]))
+    for turn in records.get(contents_of(Turn).name, []):
+        turn.update(archive.ids_of(turn["id"]))
+
+
+def _file(row: Attachment) -> Record:
+    return {**record(row, contents_of(Attachment)), "file": file_name(row)}
+
+
+def _page(conversation: Conversation, files: list[Record]) -> str:
+    inside = {"conversation_id": conversation.pk}
+    by_message: dict[UUID | None, list[Record]] = {}
+    for one in files:
+        by_message.setdefault(one["message_id"], []).append(one)
+    context = {
+        "conversation": conversation,
+        "messages": [(message, by_message.get(message.pk, [])) for message in read_messages(conversation)],
+        "promises": Promise.objects.filter(**inside).order_by("created_at"),
+        "effects": Effect.objects.filter(**inside).order_by("created_at"),
+        "notes": Note.objects.filter(**inside).order_by("pk"),
+    }
+    return render_to_string("privacy/export/conversation.html", context)
+
+
+def _add_customer(zip_file: ZipStream, personas: list[UUID], index: list[dict[str, Any]]) -> None:
+    """Write what belongs to the customer alone, and the page that leads to the rest."""
+    ids = ids_outside_conversations(personas)
+    records = all_records(ids, apart=(ModelCall, Job))
+    document = {"format": FORMAT, "exported_at": timezone.now(), **records, "conversations": index}
+    zip_file.add("customer.json", to_json(document, indent=2))
+    if calls := records_of(contents_of(ModelCall), ids):
+        zip_file.add("model-calls/other.json", to_json({"format": FORMAT, "model_calls": calls}, indent=2))
+    context = {
+        "exported_at": timezone.now(),
+        "personas": Persona.objects.filter(pk__in=personas).order_by("pk"),
+        "fields": PersonaField.objects.filter(persona_id__in=personas).order_by("key"),
+        "records": records,
+        "conversations": index,
+    }
+    zip_file.add("index.html", render_to_string("privacy/export/index.html", context))

@@ -1,0 +1,1 @@
+"""The export and the deletion of a whole organization."""
