@@ -1,0 +1,70 @@
+"""Check of the model servers, by the calls of the last minutes. Uses mg_ops, as superusers do."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import connections
+from django.utils import timezone
+
+from jobs.worker_status import WorkerStatus
+from operations.finding import Finding, Section, Table, bad, ok, warn
+from tenancy.ids import uuid7_floor
+
+PERIOD = timedelta(minutes=15)
+MOST_READ = 50_000
+MOST_SHOWN = 20
+# The shares of failed calls from which something is wrong.
+SOME, MANY = 0.1, 0.5
+FEWEST_CALLS = 5
+
+_CALLS = """
+with recent as materialized (
+    select host, model, error, total_ms from jobs_modelcall where id >= %s order by id desc limit %s)
+select host, model, count(*), count(*) filter (where error not in ('', 'cancelled')),
+       percentile_cont(0.95) within group (order by total_ms),
+       mode() within group (order by error) filter (where error not in ('', 'cancelled'))
+from recent group by host, model order by 3 desc limit %s
+"""
+
+
+def check_model_servers(workers: list[WorkerStatus] | None) -> Section:
+    """The servers that were called, the shares of their failures, and those whose calls are paused."""
+    with connections["ops"].cursor() as cursor:
+        cursor.execute(_CALLS, [uuid7_floor(timezone.now() - PERIOD), MOST_READ, MOST_SHOWN])
+        found = cursor.fetchall()
+    findings = [*_failing(found), *_paused(workers or [])]
+    rows = tuple(
+        (host, model, str(calls), str(failed), f"{slow / 1000:.1f} s", error or "")
+        for host, model, calls, failed, slow, error in found
+    )
+    head = ("Server", "Model", "Calls", "Failed", "95 % within", "Most frequent error")
+    calm = ok(_summary(len(rows)))
+    return Section("Model servers", tuple(findings) or (calm,), (Table(head, rows),) if rows else ())
+
+
+def _summary(models: int) -> str:
+    if models:
+        return "The models answer."
+    offline = " The offline model is configured." if settings.OFFLINE_MODEL else ""
+    return f"No model was called in the last {PERIOD // timedelta(minutes=1)} minutes.{offline}"
+
+
+def _failing(found: list[tuple[str, str, int, int, float, str | None]]) -> list[Finding]:
+    findings = []
+    for host, model, calls, failed, _, error in found:
+        if calls < FEWEST_CALLS or failed / calls < SOME:
+            continue
+        make = bad if failed / calls >= MANY else warn
+        text = f"{failed} of {calls} calls to {model} at {host} failed, most with “{error}”."
+        findings.append(make(text, "See the provider's status, the key and its limits."))
+    return findings
+
+
+def _paused(workers: list[WorkerStatus]) -> list[Finding]:
+    paused = {provider for worker in workers for provider in worker.paused_providers}
+    return [
+        bad(f"Calls to {provider} are paused, because it failed five times in a row.", "See the provider's status.")
+        for provider in sorted(paused)
+    ]

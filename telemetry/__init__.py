@@ -1,0 +1,1 @@
+"""Metrics, traces and the identity of the running work. Plain Python, so that every room can use it."""
