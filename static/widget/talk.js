@@ -207,8 +207,16 @@ export class Talk {
       this.stored(item, await this.postWithRetry(item));
     } catch (error) {
       Object.assign(item, { state: "failed", error, unreached: !(error instanceof Refusal) });
+      if (item.unreached) this.sendLater(item);
     }
     this.changed();
+  }
+
+  /** Sends a message again that didn't reach the server, each time a little later. Without a network, `resume` does. */
+  async sendLater(item) {
+    item.delay = Math.min((item.delay ?? FIRST_DELAY_MS) * 2, LAST_DELAY_MS);
+    await pause(item.delay);
+    if (this.outbox.includes(item) && item.state === "failed" && !this.offline) this.send(item);
   }
 
   async postWithRetry(item) {
