@@ -26,12 +26,15 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def until(condition: Callable[[], Any], *, seconds: float = 60, what: str = "the condition") -> Any:
-    """Poll until the condition is true, and return its value."""
+def until(
+    condition: Callable[[], Any], *, seconds: float = 60, what: str | Callable[[], str] = "the condition"
+) -> Any:
+    """Poll until the condition is true, and return its value. `what` names it when it did not come true."""
     ends_at = time.monotonic() + seconds
     while not (found := condition()):
         if time.monotonic() > ends_at:
-            raise AssertionError(f"{what} did not come true within {seconds} s")
+            name = what if isinstance(what, str) else what()
+            raise AssertionError(f"{name} did not come true within {seconds} s")
         time.sleep(0.02)
     return found
 
@@ -197,6 +200,10 @@ class ForkServer:
         child = self.start("web", crash_at=crash_at, env=env, port=port, knows_address=knows_address)
         until(lambda: _answers(port), what=f"the web process; {child.log.read_text()[-2000:]}")
         return child, f"http://127.0.0.1:{port}"
+
+    def logs(self) -> str:
+        """The ends of the logs of all processes of the test."""
+        return "\n".join(f"{child.log.name}: {child.log.read_text()[-2000:]}" for child in self._children)
 
     def kill_children(self, *, leave_standing: bool = False) -> None:
         left = [child for child in self._children if leave_standing and child is self._standing]

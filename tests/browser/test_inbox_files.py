@@ -57,7 +57,7 @@ def test_files_are_attached_kept_over_a_reload_and_sent(page: Page, app: App, tm
     image = sent.get_by_role("img", name="red.png")
     expect(image).to_be_visible()
     image.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('#chat .mg-files img').naturalWidth === 1")
+    expect(image).to_have_js_property("naturalWidth", 1)
     expect(page.locator("#files")).to_be_hidden()
     assert findings(page) == []
 
