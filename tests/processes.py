@@ -26,9 +26,7 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def until(
-    condition: Callable[[], Any], *, seconds: float = 60, what: str | Callable[[], str] = "the condition"
-) -> Any:
+def until(condition: Callable[[], Any], *, seconds: float = 60, what: str | Callable[[], str] = "the condition") -> Any:
     """Poll until the condition is true, and return its value. `what` names it when it did not come true."""
     ends_at = time.monotonic() + seconds
     while not (found := condition()):

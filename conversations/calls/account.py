@@ -15,9 +15,9 @@ from jobs.lanes import ClaimedJob
 from llm.realtime import RealtimeCalls
 from outbound.guard import Guard
 from projects.common.crypto import WrongSecret
-from projects.connections.integration_settings import OpenAiSipSettings
 from projects.connections.integrations import guard_for, mark_needs_reauth, open_source
 from projects.connections.openai_sip import KIND, read_secrets
+from projects.connections.settings.openai_sip import OpenAiSipSettings
 
 # The id of a call whose caller types, at the offline provider, begins with this.
 TYPED = "typed_"

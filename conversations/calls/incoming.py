@@ -12,9 +12,9 @@ from conversations.models import Call
 from llm.realtime import BadWebhook, IncomingCall, unwrap_webhook
 from projects.common.crypto import WrongSecret
 from projects.common.phones import InvalidPhone, read_phone
-from projects.connections.integration_settings import OpenAiSipSettings
 from projects.connections.integrations import open_source
 from projects.connections.openai_sip import KIND, read_secrets
+from projects.connections.settings.openai_sip import OpenAiSipSettings
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import ProjectRef, find_source_projects

@@ -25,8 +25,8 @@ from conversations.channels.provider import LinkResult, MalformedWebhook, Outgoi
 from conversations.channels.telegram_api import BotApi, read_outcome
 from conversations.models import Channel
 from outbound.guard import Guard
-from projects.connections.integration_settings import TelegramSettings
 from projects.connections.integrations import Connection
+from projects.connections.settings.telegram import TelegramSettings
 from tools.engine.execution.outcome import Outcome
 
 KIND = "telegram"

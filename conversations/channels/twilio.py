@@ -23,8 +23,8 @@ from conversations.channels.provider import LinkResult, MalformedWebhook, Outgoi
 from conversations.models import Channel, ReceiptState
 from outbound.guard import Guard
 from projects.common.phones import InvalidPhone, read_phone
-from projects.connections.integration_settings import TwilioSettings
 from projects.connections.integrations import Connection
+from projects.connections.settings.twilio import TwilioSettings
 from projects.connections.twilio import KIND, SIGNATURE, is_signed
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import Sms

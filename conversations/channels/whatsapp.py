@@ -24,8 +24,8 @@ from conversations.channels.provider import LinkResult, MalformedWebhook, Outgoi
 from conversations.channels.whatsapp_api import GraphApi, meaning_of, read_outcome
 from conversations.models import Channel, ReceiptState
 from outbound.guard import Guard
-from projects.connections.integration_settings import WhatsAppSettings
 from projects.connections.integrations import Connection
+from projects.connections.settings.whatsapp import WhatsAppSettings
 from tools.engine.execution.outcome import Outcome
 
 KIND = "whatsapp"

@@ -5,17 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from projects.common.translation import lazy
-from projects.connections.integration_settings import (
-    CalDavSettings,
-    ClientLookupSettings,
-    OpenAiSipSettings,
-    SmtpSettings,
-    SourceSettings,
-    TelegramSettings,
-    TwilioSettings,
-    WhatsAppSettings,
-    WooCommerceSettings,
-)
+from projects.connections.settings.base import SourceSettings
+from projects.connections.settings.caldav import CalDavSettings
+from projects.connections.settings.client_lookup import ClientLookupSettings
+from projects.connections.settings.openai_sip import OpenAiSipSettings
+from projects.connections.settings.smtp import SmtpSettings
+from projects.connections.settings.telegram import TelegramSettings
+from projects.connections.settings.twilio import TwilioSettings
+from projects.connections.settings.whatsapp import WhatsAppSettings
+from projects.connections.settings.woocommerce import WooCommerceSettings
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from projects.common import crypto
 from projects.common.differences import Change
 from projects.common.hooks import Signal
 from projects.connections.demo_store import demo_targets
-from projects.connections.integration_settings import SourceSettings
 from projects.connections.integration_types import KINDS, SourceKind
+from projects.connections.settings.base import SourceSettings
 from projects.models import AuditAction, Project, Source, User
 from projects.models.agent_errors import SettingsRefused, sentences
 from projects.records.audit import record_change

@@ -49,7 +49,9 @@ def spans(receiver: Receiver, processes: ForkServer, tenant) -> dict[str, Span]:
         until(
             lambda name=name: receiver.named(name),
             seconds=60,
-            what=lambda name=name: f"the span of {name} beside {[span.name for span in receiver.spans]}; {processes.logs()}",
+            what=lambda name=name: (
+                f"the span of {name} beside {[span.name for span in receiver.spans]}; {processes.logs()}"
+            ),
         )
     root = until(lambda: [span for span in receiver.spans if span.name.endswith("/messages")], what="the request")[0]
     return {span.name: span for span in reversed(receiver.spans) if span.trace_id == root.trace_id}

@@ -27,8 +27,8 @@ from jobs.holding import take_job
 from jobs.models import State
 from projects.common.crypto import WrongSecret
 from projects.common.phones import InvalidPhone, read_phone
-from projects.connections.integration_settings import TwilioSettings
 from projects.connections.integrations import open_source
+from projects.connections.settings.twilio import TwilioSettings
 from projects.connections.twilio import KIND, is_signed
 from projects.models import Project
 from tenancy.scope import tenant_tx

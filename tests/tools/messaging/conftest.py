@@ -17,9 +17,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from outbound.guard import Guard
-from projects.connections.integration_settings import SmtpSettings, TwilioSettings
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source
+from projects.connections.settings.smtp import SmtpSettings
+from projects.connections.settings.twilio import TwilioSettings
 from projects.models import Source
 from tests.conftest import Tenant
 from tests.tools.messaging.mail_server import PASSWORD, USER, MailServer

@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from outbound.guard import Guard
-from projects.connections.integration_settings import SmtpSettings
+from projects.connections.settings.smtp import SmtpSettings
 from tests.processes import free_port
 from tests.tools.messaging.conftest import KEY, secure, smtp_over
 from tests.tools.messaging.mail_server import PASSWORD, USER, MailServer

@@ -16,8 +16,8 @@ from outbound.errors import OutboundError, Unreadable
 from outbound.fair_threads import FairThreads
 from outbound.guard import Guard, Response
 from outbound.tenant import current_tenant
-from projects.connections.integration_settings import CalDavSettings
 from projects.connections.integrations import Connection
+from projects.connections.settings.caldav import CalDavSettings
 from tools.services.bookings.opening import Span
 from tools.services.calendar.busy import UnreadableCalendar, busy_spans
 from tools.services.calendar.multistatus import (

@@ -7,8 +7,8 @@ from urllib.parse import quote, unquote_plus, urlsplit
 
 from outbound.errors import BlockedAddress, InvalidRequest, OutboundError
 from outbound.guard import Guard, Response
-from projects.connections.integration_settings import ClientLookupSettings
 from projects.connections.integrations import Connection
+from projects.connections.settings.client_lookup import ClientLookupSettings
 from tools.engine.execution.webhook import reply_of
 
 DEADLINE_S = 5.0

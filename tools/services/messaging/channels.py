@@ -9,8 +9,9 @@ from django.conf import settings
 
 from outbound.guard import Guard
 from projects.common.crypto import WrongSecret
-from projects.connections.integration_settings import SmtpSettings, TwilioSettings
 from projects.connections.integrations import Connection, find_source, mark_needs_reauth, open_source
+from projects.connections.settings.smtp import SmtpSettings
+from projects.connections.settings.twilio import TwilioSettings
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext

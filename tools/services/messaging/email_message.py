@@ -16,7 +16,7 @@ import idna
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
-from projects.connections.integration_settings import SmtpSettings
+from projects.connections.settings.smtp import SmtpSettings
 from tools.services.messaging.base import Email
 
 # Characters that headers can't contain: control characters and line ends. No-break spaces and joiners are allowed.

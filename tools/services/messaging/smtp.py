@@ -10,7 +10,7 @@ from typing import Any
 
 from outbound.errors import NotSent
 from outbound.guard import Guard
-from projects.connections.integration_settings import MAIL_PORTS, SmtpSettings
+from projects.connections.settings.smtp import MAIL_PORTS, SmtpSettings
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import Email
 from tools.services.messaging.email_message import MessageRefused, MimeMessage, build_message

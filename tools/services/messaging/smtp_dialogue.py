@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from django.core.mail.utils import DNS_NAME
 
 from outbound.silence import end_when_silent
-from projects.connections.integration_settings import SmtpSettings
+from projects.connections.settings.smtp import SmtpSettings
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
 from tools.services.messaging.email_message import MimeMessage

@@ -12,7 +12,7 @@ from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard, Response
 from projects.api.parsers import parse_value
 from projects.common.api_error import ApiError
-from projects.connections.integration_settings import TwilioSettings
+from projects.connections.settings.twilio import TwilioSettings
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, Sms, refused_sign_in
 

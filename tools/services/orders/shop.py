@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 from outbound.errors import OutboundError
 from outbound.guard import Guard, Response
-from projects.connections.integration_settings import WooCommerceSettings
 from projects.connections.integrations import Connection
+from projects.connections.settings.woocommerce import WooCommerceSettings
 
 # From name resolution to the last byte.
 DEADLINE_S = 5.0

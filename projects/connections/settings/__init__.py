@@ -1,0 +1,1 @@
+"""The settings of each type of connection: the fields, and the checks of their values."""

@@ -1,0 +1,49 @@
+"""Phone calls over OpenAI’s SIP address."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from outbound.guard import Guard
+from projects.connections.settings.base import Line, SourceSettings, check_private_url, own_number
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+class OpenAiSipSettings(SourceSettings):
+    """Phone calls over OpenAI's SIP address, for one number of the business."""
+
+    address_field = "base_url"
+
+    number: Line = Field(
+        "",
+        title="Your number",
+        description="The number that callers dial, with its country code. Empty: every call of your OpenAI project.",
+        examples=["+14155550100"],
+    )
+    openai_project: Line = Field(
+        "",
+        title="OpenAI project",
+        description="Your trunk sends calls to sip:proj_…@sip.openai.com;transport=tls.",
+        examples=["proj_0123456789abcdef"],
+    )
+    outside_hours: Literal["answer", "fallback"] = Field(
+        "answer",
+        title="Outside of opening hours",
+        json_schema_extra={"answer": "The agent answers", "fallback": "Calls go to the fallback number"},
+    )
+    base_url: Line = Field(OPENAI_URL, title="API address", description="Change it for a proxy.")
+
+    @field_validator("number")
+    @classmethod
+    def a_number(cls, value: str) -> str:
+        return own_number(value)
+
+    @property
+    def server(self) -> str:
+        return self.base_url.rstrip("/")
+
+    def check_server(self, guard: Guard) -> None:
+        check_private_url(self.base_url, guard)

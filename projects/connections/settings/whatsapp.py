@@ -1,0 +1,34 @@
+"""A WhatsApp number at Meta’s Cloud API."""
+
+from __future__ import annotations
+
+import re
+
+from django.utils.translation import gettext_noop
+from pydantic import Field, field_validator
+
+from projects.connections.settings.base import Line, ProviderSettings
+
+GRAPH_URL = "https://graph.facebook.com/v23.0"
+
+
+class WhatsAppSettings(ProviderSettings):
+    """A WhatsApp number at Meta's Cloud API."""
+
+    default_url = GRAPH_URL
+
+    phone_number_id: Line = Field(
+        title=gettext_noop("Phone number ID"),
+        description=gettext_noop("From Meta’s app dashboard, under WhatsApp → API Setup. It is not the number itself."),
+        examples=["106540352242922"],
+    )
+    base_url: Line = Field(
+        GRAPH_URL, title=gettext_noop("API address"), description=gettext_noop("Change it for a proxy.")
+    )
+
+    @field_validator("phone_number_id")
+    @classmethod
+    def digits(cls, value: str) -> str:
+        if not re.fullmatch(r"[0-9]{1,30}", value):
+            raise ValueError("A phone number ID consists of digits. Copy it from Meta’s app dashboard.")
+        return value
