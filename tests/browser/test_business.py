@@ -153,6 +153,8 @@ def test_a_draft_is_tried_in_the_playground_and_published(page: Page, app: App) 
     open_page(page, app, "agent")
     page.get_by_label("Agent name").fill("Bruno")
     page.get_by_role("button", name="Save draft").click()
+    # The answer to the form would replace the page that the link leads to.
+    expect(page.get_by_role("heading", name="Not published yet")).to_be_visible()
     page.get_by_role("link", name="Try", exact=True).click()
     expect(page.get_by_role("button", name="Draft", exact=True)).to_have_attribute("aria-pressed", "true")
     page.get_by_label("Message as the customer").fill("Hello")

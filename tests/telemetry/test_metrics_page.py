@@ -47,6 +47,9 @@ def test_a_turn_is_counted_in_all_processes(web, tenant, processes: ForkServer) 
     processes.worker(queues="work")
     talk = begin(tenant)
     talk.exchange("Could you text me the opening hours? My number is +39 347 555 0142")
+    # Each process records on its own.
+    page_with(web, "makegood_job_seconds_count", lane="reply")
+    page_with(web, "makegood_turns_total", status="done", process="replies-0")
     page = page_with(web, "makegood_effects_total", kind="sms", state="done")
     assert page.value("makegood_turns_total", status="done", origin="message", process="replies-0") == 1
     assert page.value("makegood_first_token_seconds_count") == 1
