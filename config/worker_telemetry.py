@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from celery.signals import beat_init, celeryd_after_setup, worker_shutdown
+from celery.signals import beat_init, worker_init, worker_shutdown
 
 from config.telemetry import begin_telemetry, end_telemetry
 
 
-@celeryd_after_setup.connect
-def begin_in_worker(instance: Any, **_: Any) -> None:
-    """Begin before the first job runs. A worker is named after its queues."""
-    begin_telemetry("-".join(sorted(instance.app.amqp.queues.consume_from)))
+@worker_init.connect
+def begin_in_worker(sender: Any, **_: Any) -> None:
+    """Begin before `jobs.runner` claims the first job, at the signal after this one. A worker is named after its queues."""
+    begin_telemetry("-".join(sorted(sender.app.amqp.queues.consume_from)))
 
 
 @worker_shutdown.connect

@@ -94,6 +94,13 @@ def test_spans_carry_no_content(spans) -> None:
     assert "5550142" not in told
 
 
+def test_the_first_job_of_a_worker_is_traced(receiver, processes, tenant) -> None:
+    """It waits already when the worker starts."""
+    begin(tenant).say("Hello")
+    processes.worker(queues="replies", env=receiver.env)
+    until(lambda: receiver.named("reply"), what="the span of the reply")
+
+
 def test_a_clients_trace_is_linked_and_not_continued(receiver, processes, tenant) -> None:
     """A stranger must not decide which of our traces are recorded."""
     _, base = processes.web(env=receiver.env)
