@@ -45,7 +45,7 @@ def _make(made: Path) -> None:
     draft.chmod(0o711)
     with EmbeddedServices(draft, durable=False) as services:
         settings = {**os.environ, **services.env, "DJANGO_SETTINGS_MODULE": "config.settings"}
-        migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+        migrate = [sys.executable, "manage.py", "migrate", "--skip-checks", "--verbosity", "0"]
         subprocess.run(migrate, check=True, cwd=ROOT, env=settings)
     # Each copy chooses its own ports.
     (draft / "ports.json").unlink()

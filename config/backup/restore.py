@@ -59,7 +59,9 @@ def restore(
         ):
             loaded = load(connection, frames, resumes=resumes)
             connection.execute("analyze")
-        _run([sys.executable, "-m", "manage", "migrate", "--no-input", "--verbosity", "0"], env=settings)
+        _run(
+            [sys.executable, "-m", "manage", "migrate", "--no-input", "--skip-checks", "--verbosity", "0"], env=settings
+        )
     return loaded
 
 

@@ -10,8 +10,9 @@ import sys
 
 import django
 from django.db import connections
-from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+
+from tenancy.migration_state import Executor
 
 Key = tuple[str, str]
 
@@ -23,7 +24,7 @@ def known() -> list[Key]:
 
 def build(applied: set[Key]) -> None:
     """Apply exactly these migrations to an empty database."""
-    executor = MigrationExecutor(connections["owner"])
+    executor = Executor(connections["owner"])
     executor.migrate(last_of_each_app(executor.loader, applied))
 
 

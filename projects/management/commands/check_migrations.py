@@ -12,8 +12,8 @@ from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections
 from django.db.migrations import Migration
-from django.db.migrations.executor import MigrationExecutor
 
+from tenancy.migration_state import Executor
 from tenancy.releases import LATEST, RELEASES
 from tenancy.schema_changes import Problem, problems, read_schema
 
@@ -32,8 +32,8 @@ class Command(BaseCommand):
         parser.add_argument("--list", action="store_true", help="print this version's line for tenancy.releases")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with _scratch_database():
-            executor = MigrationExecutor(connections["owner"])
+        with scratch_database():
+            executor = Executor(connections["owner"])
             if options["list"]:
                 self.stdout.write(repr(_last_of_ours(executor)))
                 return
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         self.stdout.write(f"The migrations since {options['since']} can be applied while it runs.")
 
 
-def _check(executor: MigrationExecutor, *, since: str) -> Iterator[str]:
+def _check(executor: Executor, *, since: str) -> Iterator[str]:
     """Apply the migrations since a release one by one, and describe what may not be done."""
     state = executor.migrate([*RELEASES[since].items(), *_of_other_packages(executor)])
     executor.loader.build_graph()
@@ -67,12 +67,12 @@ def _is_allowed(problem: Problem, migration: Migration) -> bool:
     return problem.removes and getattr(migration, "unused_since", "") in RELEASES
 
 
-def _of_other_packages(executor: MigrationExecutor) -> list[Key]:
+def _of_other_packages(executor: Executor) -> list[Key]:
     ours = _our_apps()
     return [key for key in executor.loader.graph.leaf_nodes() if key[0] not in ours]
 
 
-def _last_of_ours(executor: MigrationExecutor) -> dict[str, str]:
+def _last_of_ours(executor: Executor) -> dict[str, str]:
     ours = _our_apps()
     return dict(sorted(key for key in executor.loader.graph.leaf_nodes() if key[0] in ours))
 
@@ -83,7 +83,7 @@ def _our_apps() -> set[str]:
 
 
 @contextmanager
-def _scratch_database() -> Iterator[None]:
+def scratch_database() -> Iterator[None]:
     """An empty database of the same server, as the connection of mg_owner."""
     owner = connections["owner"]
     name, scratch = owner.settings_dict["NAME"], f"makegood_check_{os.getpid()}"

@@ -8,16 +8,21 @@ from typing import Any
 
 from django.apps import apps
 from django.core.management.base import CommandError, CommandParser
+from django.core.management.commands import migrate
 from django.core.management.commands.migrate import Command as DjangoMigrate
 from django.db import OperationalError, connections
-from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from psycopg.errors import LockNotAvailable
+
+from tenancy.migration_state import Executor
 
 # How long a migration may wait for a lock, and for how long it is tried again.
 LOCK_MS, PAUSE_SECONDS, GIVE_UP_SECONDS = 1_000, 5.0, 1_800.0
 # Parsed by the runner to show progress.
 TO_APPLY = "Migrations to apply:"
+
+# Django's command has no other way to use an executor of our own.
+migrate.MigrationExecutor = Executor  # type: ignore[attr-defined]
 
 
 class Command(DjangoMigrate):
@@ -26,7 +31,7 @@ class Command(DjangoMigrate):
         parser.set_defaults(database="owner")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        executor = MigrationExecutor(connections[options["database"]])
+        executor = Executor(connections[options["database"]])
         _refuse_unknown_migrations(executor.loader)
         if options["verbosity"] >= 1:
             plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
