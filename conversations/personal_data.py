@@ -93,7 +93,7 @@ TABLES = (
         gettext_noop("Chats of messengers"),
         fate=Fate.DELETED,
         kept=Kept.TRANSCRIPTS,
-        customer=("external_id",),
+        customer=("external_id", "contact"),
         other=("kind", "account"),
         links=_OF_CONVERSATION,
     ),

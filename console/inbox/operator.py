@@ -1,4 +1,4 @@
-"""The operator bar of a conversation's page: takeover, handback and requests for a person."""
+"""The operator bar of a conversation’s page: takeover, handback, requests for a person, and the chats to answer in."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from console.access import zone_of
 from console.timestamps import format_timestamp
+from conversations.channels.reply_chats import reply_chats
 from conversations.common.channels import traits_of
 from conversations.models import Conversation, ConversationStatus, Event
 from conversations.models.event import URGENT
@@ -41,6 +42,7 @@ def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
         if request is not None and is_asked
         else None,
         "results": _results(row),
+        "reply_chats": reply_chats(row) if entry.may(Scope.OPERATE) else (),
     }
 
 

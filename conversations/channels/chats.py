@@ -7,11 +7,11 @@ from uuid import UUID
 
 from django.db.models.functions import Now
 
-from conversations.channels.items import IncomingMessage, Sender
+from conversations.channels.items import IncomingMessage
 from conversations.channels.keywords import Keyword, answer_to, keyword_of
 from conversations.channels.outgoing import KEYWORD
 from conversations.channels.provider import Provider
-from conversations.customers.search import customers_with
+from conversations.channels.senders import external_id_of
 from conversations.live.event_log import open_log
 from conversations.models import (
     Channel,
@@ -88,8 +88,13 @@ def _lock_chat(arrival: Arrival) -> Chat:
         "account": arrival.account,
         "external_id": arrival.item.chat_id[:200],
     }
-    insert_if_absent(Chat(**key))
-    return Chat.objects.select_for_update(no_key=True).get(**key)
+    contact = arrival.item.sender.contact[:254]
+    insert_if_absent(Chat(**key, contact=contact))
+    chat = Chat.objects.select_for_update(no_key=True).get(**key)
+    if chat.contact != contact:
+        chat.contact = contact
+        chat.save(update_fields=["contact"])
+    return chat
 
 
 def _conversation_of(chat: Chat, arrival: Arrival) -> Conversation:
@@ -107,7 +112,7 @@ def _start(chat: Chat, arrival: Arrival) -> Conversation:
     conversation = start_conversation(
         project,
         channel=arrival.channel,
-        external_id=_external_id(sender, arrival),
+        external_id=external_id_of(sender, chat, project),
         known={},
         metadata={"chat": {"kind": chat.kind, "account": chat.account, "id": chat.external_id}},
     )
@@ -118,16 +123,6 @@ def _start(chat: Chat, arrival: Arrival) -> Conversation:
             # Observed, never given: what a stranger's account says proves nothing about them.
             set_observed_field(persona, key, value[:500])
     return conversation
-
-
-def _external_id(sender: Sender, arrival: Arrival) -> str:
-    """The customer who has the sender's number or address, or the sender's own identifier."""
-    contact = {"phone": sender.phone or None, "email": sender.email or None}
-    if any(contact.values()):
-        found = list(customers_with(arrival.project, **contact)[:2])
-        if len(found) == 1:
-            return str(found[0].external_id)
-    return f"{arrival.provider.kind}:{sender.external_id}"[:200]
 
 
 def _obey(keyword: Keyword, chat: Chat, conversation: Conversation, arrival: Arrival) -> StoredArrival:

@@ -14,13 +14,19 @@ LONGEST_TEXT = 8_000
 
 @dataclass(frozen=True)
 class Sender:
-    """A customer as the provider knows them. `phone` is in E.164, and only set if the provider vouches for it."""
+    """A customer as the provider knows them. `phone`, in E.164, and `email` are set only if the provider vouches for
+    them.
+    """
 
     external_id: str
     name: str = ""
     language: str = ""
     phone: str = ""
     email: str = ""
+
+    @property
+    def contact(self) -> str:
+        return self.phone or self.email.lower()
 
 
 @dataclass(frozen=True)

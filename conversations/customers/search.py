@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 
 from conversations.common.merged import listed_customers
 from conversations.models import Persona
+from conversations.models.persona import Strength
 from projects.common.phones import normalize_phone
 from projects.models import Project
 from tools.services.bookings.search import config_of
@@ -39,7 +40,7 @@ IN_RANGE = {
 # Customers whose contact is exactly this, as the same columns hold it.
 IS_CONTACT = """
 select persona_id from conversations_personafield
-where organization_id = %s and key = %s and found_by = %s limit %s
+where organization_id = %s and key = %s and found_by = %s and strength >= %s limit %s
 """
 
 
@@ -69,23 +70,36 @@ def customers_with(
 
     The project's region applies to a number without a country code.
     """
+    return _with_contacts(project, phone, email, external_id, strength=Strength.INFERRED)
+
+
+def customers_on_file(project: Project, *, phone: str | None, email: str | None) -> QuerySet[Persona]:
+    """As `customers_with`, by what staff or the API put on file, and not by what a customer only said."""
+    return _with_contacts(project, phone, email, None, strength=Strength.GIVEN)
+
+
+def _with_contacts(
+    project: Project, phone: str | None, email: str | None, external_id: str | None, *, strength: Strength
+) -> QuerySet[Persona]:
     rows = listed_customers(project.pk)
     if phone is not None:
         digits = re.sub(r"\D", "", normalize_phone(phone, region=config_of(project).region))
-        rows = rows.filter(pk__in=_with_contact(project, key="phone", found_by=digits[::-1]))
+        rows = rows.filter(pk__in=_with_contact(project, key="phone", found_by=digits[::-1], strength=strength))
     if email is not None:
-        rows = rows.filter(pk__in=_with_contact(project, key="email", found_by=email.strip().lower()))
+        rows = rows.filter(
+            pk__in=_with_contact(project, key="email", found_by=email.strip().lower(), strength=strength)
+        )
     if external_id is not None:
         named = Persona.objects.filter(project=project, external_id=external_id, erased_at=None)
         rows = rows.filter(pk__in=_unmerged(named.values_list("pk", flat=True)))
     return rows
 
 
-def _with_contact(project: Project, *, key: str, found_by: str) -> list[UUID]:
+def _with_contact(project: Project, *, key: str, found_by: str, strength: Strength) -> list[UUID]:
     if not found_by:
         return []
     with connection.cursor() as cursor:
-        cursor.execute(IS_CONTACT, [project.organization_id, key, found_by, MOST_CUSTOMERS])
+        cursor.execute(IS_CONTACT, [project.organization_id, key, found_by, strength, MOST_CUSTOMERS])
         return _unmerged(row[0] for row in cursor.fetchall())
 
 

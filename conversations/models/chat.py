@@ -12,14 +12,16 @@ class Chat(TenantModel):
     """One chat at a provider: a customer's chat with the account of the business. It is one conversation.
 
     `account` is the provider's id of the business's own side, such as a bot or a number, and `external_id` that of the
-    chat. Both stay the same when the channel is disconnected and connected again. Once `opted_out_at` is set, nothing is
-    sent to it. `heard_at` is the provider's time of the customer's newest message.
+    chat. Both stay the same when the channel is disconnected and connected again. `contact` is the customer's number or
+    address, if the provider vouches for it. Once `opted_out_at` is set, nothing is sent to it. `heard_at` is the
+    provider's time of the customer's newest message.
     """
 
     project = TenantForeignKey("projects.Project", related_name="chats", db_index=False)
     kind = models.CharField(max_length=20)
     account = models.CharField(max_length=100)
     external_id = models.CharField(max_length=200)
+    contact = models.CharField(max_length=254, blank=True, default="")
     conversation = TenantForeignKey("conversations.Conversation", null=True, related_name="chats")
     opted_out_at = models.DateTimeField(null=True)
     heard_at = models.DateTimeField(null=True)
@@ -29,6 +31,11 @@ class Chat(TenantModel):
         constraints = [
             models.UniqueConstraint(
                 fields=["organization", "project", "kind", "account", "external_id"], name="one_chat_per_external_id"
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["organization", "project", "contact"], condition=~models.Q(contact=""), name="chat_contact"
             )
         ]
 

@@ -4,6 +4,7 @@ import { gettext } from "../i18n.js";
 import { offerKeys } from "../keys.js";
 import { Files } from "./files.js";
 import { Replies } from "./replies.js";
+import { ReplyChat } from "./reply_chat.js";
 import { Unsent } from "./unsent.js";
 
 // Polled, because tool results for the operator send no event.
@@ -42,9 +43,17 @@ export class Operator {
     const part = (id) => form.querySelector(`#${id}`);
     this.replies = new Replies({ api, conversation, composer, tool: part("reply-tool"), say });
     this.files = new Files({ api, conversation, form, tool: part("file-tool"), list: part("files"), say });
-    composer.isRefused = (content) => this.files.isBusy || this.replies.hasGap(content);
+    this.chat = new ReplyChat({ api, conversation, part: part("reply-chat") });
+    composer.isRefused = (content) => this.files.isBusy || this.replies.hasGap(content) || this.isWithoutWay();
     // A file without words is sent with its name, which the agent reads later.
     composer.whenEmpty = () => this.files.names.join(", ");
+  }
+
+  /** True, with a sentence, while the files can't go to the chosen chat. */
+  isWithoutWay() {
+    const refusal = this.chat.refusal(this.files.ids);
+    if (refusal) this.say(refusal);
+    return Boolean(refusal);
   }
 
   takeOver() {
@@ -85,14 +94,17 @@ export class Operator {
   /** Retries reuse the idempotency key, because only the response to an earlier attempt may have been lost. */
   async send(content) {
     const attachments = this.files.ids;
-    const key = this.unsent.begin(content, attachments);
+    const { chosen } = this.chat;
+    const key = this.unsent.begin(content, [...attachments, chosen]);
     const body = attachments.length ? { content, attachments } : { content };
-    const said = await this.attempt(() =>
-      this.api.post(`/conversations/${this.conversation}/operator-messages`, body, { "Idempotency-Key": key }),
-    );
+    const said = await this.attempt(async () => {
+      await this.chat.takeOver();
+      return this.api.post(`/conversations/${chosen}/operator-messages`, body, { "Idempotency-Key": key });
+    });
     if (!said) return this.composer.restore(content);
     this.files.clear();
     this.unsent.done(this.composer.field.value);
+    if (chosen !== this.conversation) return this.chat.follow(chosen);
     this.onMessage(said);
   }
 

@@ -18,7 +18,7 @@ export class Unsent {
     this.write(content || this.value?.sent ? { ...this.value, content } : null);
   }
 
-  /** Keeps what is being sent. Returns the idempotency key, which stays the same for the same words and `files` (their ids). */
+  /** Keeps what is being sent. Returns the idempotency key, which stays the same for the same words, `files` (their ids) and chat. */
   begin(content, files = []) {
     const sent = [content, ...files].join("\n");
     const key = this.value?.sent === sent ? this.value.key : crypto.randomUUID();

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -13,8 +14,11 @@ from django.test import Client
 
 from conversations.models import Chat, Conversation, Delivery, Message, Receipt
 from tests.conftest import Tenant
+from tests.conversations.channels.graph_server import Graph, Line
 from tests.conversations.channels.telegram_server import TOKEN, BotScript, TelegramServer
+from tests.conversations.channels.twilio_number import Number
 from tests.processes import until
+from tests.tools.messaging.twilio_server import TwilioServer
 from tools.models import Effect
 
 URL = "/api/v1/channels/telegram"
@@ -125,3 +129,25 @@ def bot(tenant: Tenant, telegram_server: TelegramServer, settings: Any) -> Bot:
     bot = Bot(tenant, telegram_server)
     bot.connect()
     return bot
+
+
+@pytest.fixture
+def line(tenant: Tenant, settings: Any) -> Iterator[Line]:
+    """A connected number of WhatsApp, to which nobody has written."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    graph = Graph()
+    Thread(target=graph.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    line = Line(tenant, graph)
+    line.connect()
+    yield line
+    graph.shutdown()
+    graph.server_close()
+
+
+@pytest.fixture
+def number(tenant: Tenant, settings: Any) -> Iterator[Number]:
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    with TwilioServer() as server:
+        number = Number(tenant, server)
+        number.connect()
+        yield number

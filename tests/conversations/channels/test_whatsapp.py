@@ -2,118 +2,17 @@
 
 from __future__ import annotations
 
-import hmac
-import json
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
 
-from conversations.models import Chat, Conversation, Delivery, Message, Receipt
+from conversations.models import Chat, Conversation, Delivery, Message
 from conversations.turns.services import post_message
-from tests.conftest import Tenant
-from tests.processes import ScriptedModel, until
+from tests.conversations.channels.graph_server import ANNA, NUMBER, URL, Line, status, text
+from tests.processes import ScriptedModel
 
 pytestmark = pytest.mark.standing_worker
-
-URL, NUMBER, ANNA = "/api/v1/channels/whatsapp", "106540352242922", "393331234567"
-SECRET = {"access_token": "canary-access", "app_secret": "canary-app", "verify_token": "canary-verify"}
-
-
-class Graph(ThreadingHTTPServer):
-    """A server that answers as the Cloud API documents."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Visit)
-        self.calls: list[tuple[str, str, dict[str, Any]]] = []
-        self.faults: list[tuple[int, dict[str, Any]]] = []
-
-
-class _Visit(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        server: Graph = self.server  # type: ignore[assignment]
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        server.calls.append((self.path, self.headers["Authorization"], body))
-        status, document = server.faults.pop(0) if server.faults else (200, {"messages": [{"id": "wamid.out"}]})
-        content = json.dumps(document).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *args: Any) -> None:
-        pass
-
-
-@dataclass
-class Line:
-    """A number at a Cloud API of the tests'."""
-
-    tenant: Tenant
-    graph: Graph
-    webhook: str = ""
-    extra: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def api(self) -> Client:
-        return Client(headers=self.tenant.headers)
-
-    def connect(self) -> None:
-        settings = {"phone_number_id": NUMBER, "base_url": f"http://127.0.0.1:{self.graph.server_address[1]}/v23.0"}
-        body = json.dumps({"settings": settings, "secret": SECRET})
-        answer = self.api.put(URL, body, content_type="application/json")
-        assert answer.status_code == 200, answer.content
-        self.webhook = urlsplit(answer.json()["webhook"]).path
-
-    def deliver(self, value: dict[str, Any], *, secret: str = SECRET["app_secret"], number: str = NUMBER) -> Any:
-        whole = {"messaging_product": "whatsapp", "metadata": {"phone_number_id": number}, **value}
-        change = {"field": "messages", "value": whole}
-        body = json.dumps({"object": "whatsapp_business_account", "entry": [{"id": "1", "changes": [change]}]}).encode()
-        signature = f"sha256={hmac.new(secret.encode(), body, sha256).hexdigest()}"
-        client = Client(headers={"X-Hub-Signature-256": signature})
-        return client.post(self.webhook, body, content_type="application/json")
-
-    def write(self, *messages: dict[str, Any], **changes: Any) -> Any:
-        contacts = [{"wa_id": ANNA, "profile": {"name": "Anna"}}]
-        return self.deliver({"contacts": contacts, "messages": list(messages)}, **changes)
-
-    def rows(self, model: Any, **where: Any) -> list[Any]:
-        with self.tenant.tx():
-            return list(model.objects.filter(**where).order_by("pk"))
-
-    def until_state(self, *states: str) -> list[Receipt]:
-        until(lambda: [one.state for one in self.rows(Receipt)] == list(states), what=f"{states}, {self.rows(Receipt)}")
-        return self.rows(Receipt)
-
-
-def text(body: str = "Hello", id: str = "wamid.1", at: int = 0) -> dict[str, Any]:
-    moment = str(at or int(time.time()))
-    return {"from": ANNA, "id": id, "timestamp": moment, "type": "text", "text": {"body": body}}
-
-
-def status(state: str, **changes: Any) -> dict[str, Any]:
-    return {"statuses": [{"id": "wamid.out", "status": state, "timestamp": str(int(time.time())), **changes}]}
-
-
-@pytest.fixture
-def line(tenant: Tenant, settings: Any) -> Iterator[Line]:
-    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
-    graph = Graph()
-    Thread(target=graph.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    line = Line(tenant, graph)
-    line.connect()
-    yield line
-    graph.shutdown()
-    graph.server_close()
 
 
 def test_a_message_starts_a_conversation(line: Line) -> None:
