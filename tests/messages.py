@@ -35,6 +35,7 @@ APPS = ("config", "console", "conversations", "notices", "projects", "tools", "t
 # What customers read. The sources of the widget are theirs, too.
 FOR_CUSTOMERS = (
     "console/bookings/customer.py",
+    "conversations/channels/blocks.py",
     "conversations/channels/keywords.py",
     "conversations/common/translations.py",
     "conversations/handover/notices.py",

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 from conversations.channels.items import IncomingMessage
 from conversations.channels.keywords import Keyword, answer_to, keyword_of
 from conversations.channels.outgoing import KEYWORD
+from conversations.channels.presses import ask_for_person, open_request_of, queue_acknowledgment, with_choice
 from conversations.channels.provider import Provider
 from conversations.channels.senders import external_id_of
 from conversations.live.event_log import open_log
@@ -32,6 +33,7 @@ from tenancy.write_batch import insert_if_absent
 
 LATE = "A message came more than a day late and wasn’t answered."
 OPTED_OUT = "The customer has opted out, so nothing is answered until they write START."
+ASKED = "The button asked for a person."
 NO_CHANGE = "It adds no word to what is known already."
 
 
@@ -75,9 +77,15 @@ def post_to_chat(arrival: Arrival) -> StoredArrival:
         keyword = None
     if keyword is not None:
         return _obey(keyword, chat, conversation, arrival)
+    item = with_choice(item, conversation, arrival.provider)
+    if item.press:
+        queue_acknowledgment(conversation, chat.kind, item.press)
     content = _content(conversation, item)
     if content is None:
         return StoredArrival(conversation.pk, None, DeliveryResult.IGNORED, NO_CHANGE)
+    escalation = open_request_of(item.choice, conversation) if item.choice else None
+    if escalation is not None and chat.opted_out_at is None:
+        return _ask_for_person(content, escalation, conversation)
     return _post(content, chat, conversation, arrival)
 
 
@@ -145,6 +153,13 @@ def _record_consent(conversation: Conversation, arrival: Arrival, *, is_given: b
         persona = Persona.objects.get(pk=conversation.persona_id)
         value = "true" if is_given else "false"
         give_fields(persona, {"sms_opt_in": value}, source=ConsentSource.CUSTOMER)
+
+
+def _ask_for_person(content: str, escalation: UUID, conversation: Conversation) -> StoredArrival:
+    """The button asks for a person, who answers. The agent doesn't."""
+    posted = post_message(conversation.pk, content, is_answered=False, may_refuse=False)
+    ask_for_person(conversation, escalation)
+    return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.STORED, ASKED)
 
 
 def _post(content: str, chat: Chat, conversation: Conversation, arrival: Arrival) -> StoredArrival:

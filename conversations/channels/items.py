@@ -42,7 +42,8 @@ class IncomingMessage:
     """A customer's message. `external_id` identifies the delivery, `message_ref` the message.
 
     A message that `edits` corrects an earlier one with the same `message_ref`, and may come before it. `channel`
-    is the conversation's, if it isn't the provider's own.
+    is the conversation's, if it isn't the provider's own. `choice` is the id of a pressed button, and `press` what the
+    provider waits to hear of the press by.
     """
 
     external_id: str
@@ -54,6 +55,8 @@ class IncomingMessage:
     files: Sequence[RemoteFile] = ()
     edits: bool = False
     channel: Channel | None = None
+    choice: str = ""
+    press: str = ""
     body: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 

@@ -21,7 +21,8 @@ from conversations.channels.outgoing import (
     effect_id_of,
     ordinal_of,
 )
-from conversations.channels.provider import OutgoingPart, Provider
+from conversations.channels.presses import acknowledge_press, is_press
+from conversations.channels.provider import Button, OutgoingPart, Provider
 from conversations.channels.receipts import record_effect
 from conversations.channels.registry import PROVIDERS
 from conversations.live.event_log import ConversationLog, job_log, lock_conversation, open_log
@@ -116,7 +117,10 @@ def channel_lane() -> Lane:
 
 
 async def run_channel(job: ClaimedJob) -> None:
-    """Make one attempt at a part. Does nothing if it is over."""
+    """Make one attempt at a part, or acknowledge a press. Does nothing if it is over."""
+    if is_press(job):
+        await acknowledge_press(job)
+        return
     context = await in_db(_begin, job)
     if context is None:
         return
@@ -128,6 +132,8 @@ async def run_channel(job: ClaimedJob) -> None:
 
 def fail_channel(job: ClaimedJob, reason: str) -> None:
     """Record the job's final failure. A part in `sending` may have arrived, so it becomes unknown."""
+    if is_press(job):
+        return
     with open_log(job.subject_id) as conversation:
         effect = Effect.objects.get(pk=effect_id_of(job.key))
         if effect.state in ledger.OPEN:
@@ -220,7 +226,8 @@ def _part(effect: Effect) -> OutgoingPart:
         chat_id=arguments["to"],
         text=arguments["text"],
         key=effect.effect_key,
-        buttons=tuple(arguments.get("buttons", ())),
+        buttons=tuple(Button(**one) for one in arguments.get("buttons", ())),
+        choose=arguments.get("choose", ""),
     )
 
 

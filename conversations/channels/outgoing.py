@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
+from conversations.channels.blocks import ShownBlocks, show_blocks
 from conversations.channels.provider import Provider
 from conversations.channels.registry import MESSENGERS, PROVIDERS
-from conversations.channels.split import split_text
+from conversations.channels.split import split_text, units
 from conversations.common.place import place_in
 from conversations.common.presenters import attachment_payload
 from conversations.live.event_log import ConversationLog
@@ -55,7 +57,8 @@ def _plan(log: ConversationLog, message: Message, chat: Chat) -> None:
         log.writes.insert([_receipt(message, chat, 0, state=ReceiptState.FAILED, reason=OPTED_OUT)])
         return
     place = place_in(log.conversation, config=None, contact=None)
-    arguments = _arguments(message, chat, PROVIDERS[chat.kind])
+    shown = show_blocks(message.blocks, log.conversation)
+    arguments = _arguments(message, chat, PROVIDERS[chat.kind], shown)
     if is_confirmation:
         arguments = [{**one, "is_confirmation": True} for one in arguments]
     effects = [_effect(place, message, one, number) for number, one in enumerate(arguments)]
@@ -90,12 +93,19 @@ def is_channel_message(effect: Effect) -> bool:
     return effect.kind == TOOL.kind
 
 
-def _arguments(message: Message, chat: Chat, provider: Provider) -> list[dict[str, Any]]:
-    """The arguments of each part. Files are links after the text."""
+def _arguments(message: Message, chat: Chat, provider: Provider, shown: ShownBlocks) -> list[dict[str, Any]]:
+    """The arguments of each part. Files are links after the text, and buttons are below the last part."""
+    has_buttons = bool(shown.buttons and provider.longest_with_buttons)
+    numbered = shown.numbered if shown.buttons and not has_buttons else ""
     from_files = [attachment_payload(one, message.organization_id)["url"] for one in message.attachments]
-    text = "\n".join(part for part in (message.content, *from_files) if part)
-    parts = split_text(text, longest=provider.longest_part)[:MOST_PARTS]
+    text = "\n".join(part for part in (message.content, *from_files, *shown.lines, numbered) if part)
+    # Buttons need a text.
+    parts = split_text(text or shown.choose, longest=provider.longest_part)[:MOST_PARTS]
+    if has_buttons and units(parts[-1]) > provider.longest_with_buttons:
+        parts[-1:] = split_text(parts[-1], longest=provider.longest_with_buttons)
     arguments: list[dict[str, Any]] = [{"chat": str(chat.pk), "to": chat.external_id, "text": part} for part in parts]
+    if has_buttons:
+        arguments[-1] |= {"buttons": [asdict(one) for one in shown.buttons], "choose": shown.choose}
     return arguments
 
 

@@ -29,13 +29,24 @@ class WebhookRequest:
 
 
 @dataclass(frozen=True)
+class Button:
+    """A choice that the customer presses. `id`, at most 64 bytes, comes back with the press."""
+
+    label: str
+    id: str
+
+
+@dataclass(frozen=True)
 class OutgoingPart:
-    """One message of the provider's, at most `longest_part` characters. `buttons` are the labels of choices."""
+    """One message of the provider's, at most `longest_part` characters. `choose` is the word that opens the list of the
+    buttons, where a provider shows only a few below a message.
+    """
 
     chat_id: str
     text: str
     key: str
-    buttons: Sequence[str] = ()
+    buttons: Sequence[Button] = ()
+    choose: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,8 @@ class Provider(Protocol):
     kind: str
     channel: Channel
     longest_part: int
+    # The longest part with buttons; 0 for a provider without buttons.
+    longest_with_buttons: int
     # The time after a customer's message within which they may be written to; None without a limit.
     window: timedelta | None
     # The body of a 200, with its content type.
@@ -84,6 +97,10 @@ class Provider(Protocol):
 
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
         """Send one part once. A success has the provider's id as `message_ref` in its result."""
+        ...
+
+    async def acknowledge(self, connection: Connection, press: str) -> None:
+        """Tell the provider that a press was heard, where it waits for that. Errors are ignored."""
         ...
 
     async def link(self, connection: Connection, *, webhook: str) -> LinkResult:

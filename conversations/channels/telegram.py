@@ -52,7 +52,7 @@ class Telegram:
 
     kind = KIND
     channel = Channel.TELEGRAM
-    longest_part = 4_096
+    longest_part = longest_with_buttons = 4_096
     window: timedelta | None = None
     receipt = b'{"ok": true}', "application/json"
 
@@ -88,9 +88,12 @@ class Telegram:
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
         body: dict[str, Any] = {"chat_id": _chat_id(part.chat_id), "text": part.text}
         if part.buttons:
-            keys = [[{"text": label[:64], "callback_data": _cut(label, 64)}] for label in part.buttons]
+            keys = [[{"text": one.label[:64], "callback_data": _cut(one.id, 64)}] for one in part.buttons]
             body["reply_markup"] = {"inline_keyboard": keys}
         return read_outcome(await _api(connection).call("sendMessage", body), body)
+
+    async def acknowledge(self, connection: Connection, press: str) -> None:
+        await _api(connection).call("answerCallbackQuery", {"callback_query_id": press})
 
     async def link(self, connection: Connection, *, webhook: str) -> LinkResult:
         body = {"url": webhook, "secret_token": webhook_secret(connection), "allowed_updates": list(UPDATES)}
@@ -127,7 +130,7 @@ def parse_update(update: Mapping[str, Any]) -> Item:
         for name, parse in PARSERS.items():
             if isinstance(found := update.get(name), dict):
                 return parse(id, found, update)
-    except (KeyError, TypeError, ValueError, OverflowError, OSError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError):
         return IgnoredItem(id, "The update is malformed.", is_malformed=True)
     name = next((key for key in update if key != "update_id"), "nothing")
     return IgnoredItem(id, f"Updates of the type {clean_text(name)[:60]} aren't understood.")
@@ -160,12 +163,27 @@ def _edited(id: str, message: Mapping[str, Any], update: Mapping[str, Any]) -> I
 
 
 def _button(id: str, query: Mapping[str, Any], update: Mapping[str, Any]) -> Item:
-    """A pressed button: its text is the customer's message."""
-    chat, text = query["message"]["chat"], clean_text(query.get("data"))
-    if chat.get("type") != "private" or not text:
+    """A pressed button: its label is the customer's message. Pressed twice, it is one message."""
+    message, choice = query["message"], clean_text(query.get("data"))
+    if message["chat"].get("type") != "private" or not choice:
         return IgnoredItem(id, "The button says nothing.")
-    sender, chat_id = _sender(query["from"]), str(int(chat["id"]))
-    return IncomingMessage(id, f"button {query['id']}", chat_id, sender, text, sent_at=None, body=update)
+    return IncomingMessage(
+        external_id=id,
+        message_ref=f"button {int(message['message_id'])} {choice}"[:200],
+        chat_id=str(int(message["chat"]["id"])),
+        sender=_sender(query["from"]),
+        text=_label(message, choice) or choice,
+        sent_at=None,
+        body=update,
+        choice=choice,
+        press=clean_text(query["id"])[:100],
+    )
+
+
+def _label(message: Mapping[str, Any], choice: str) -> str:
+    """The label of the button with this data, from the keyboard of its message."""
+    rows = (message.get("reply_markup") or {}).get("inline_keyboard") or []
+    return next((clean_text(key.get("text")) for row in rows for key in row if key.get("callback_data") == choice), "")
 
 
 def _membership(id: str, change: Mapping[str, Any], update: Mapping[str, Any]) -> Item:

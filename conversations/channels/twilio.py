@@ -61,6 +61,7 @@ class TwilioMessages:
     kind = KIND
     channel = Channel.SMS
     longest_part = 1_600
+    longest_with_buttons = 0
     window: timedelta | None = None
     receipt = b"<?xml version='1.0' encoding='UTF-8'?><Response/>", "text/xml"
 
@@ -106,6 +107,9 @@ class TwilioMessages:
         outcome = await twilio.send(Sms(to=part.chat_id, text=part.text), key=part.key)
         sid = outcome.result.get("sid")
         return replace(outcome, told="", result={**outcome.result, "message_ref": str(sid or "")})
+
+    async def acknowledge(self, connection: Connection, press: str) -> None:
+        """Nothing waits for it."""
 
     async def link(self, connection: Connection, *, webhook: str) -> LinkResult:
         """The webhooks are entered in Twilio's console, since a number may belong to a messaging service."""

@@ -40,7 +40,9 @@ STATES: Mapping[str, ReceiptState] = {
     "failed": ReceiptState.FAILED,
 }
 FILES = ("image", "document", "audio", "video", "sticker")
+# Of buttons below a message, and of the rows of a list.
 MOST_BUTTONS, LONGEST_BUTTON = 3, 20
+MOST_ROWS, LONGEST_ROW, LONGEST_DESCRIPTION = 10, 24, 72
 
 
 class WhatsApp:
@@ -49,6 +51,7 @@ class WhatsApp:
     kind = KIND
     channel = Channel.WHATSAPP
     longest_part = 4_096
+    longest_with_buttons = 1_024
     # Free text only reaches a customer who wrote within this time.
     window: timedelta | None = timedelta(hours=24)
     receipt = b'{"ok": true}', "application/json"
@@ -85,9 +88,12 @@ class WhatsApp:
 
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
         body: dict[str, Any] = {"messaging_product": "whatsapp", "recipient_type": "individual", "to": part.chat_id}
-        body |= _buttons(part) if part.buttons else {"type": "text", "text": {"body": part.text, "preview_url": False}}
+        body |= interactive(part) if part.buttons else {"type": "text", "text": {"body": part.text, "preview_url": False}}
         path = f"{_settings(connection).phone_number_id}/messages"
         return read_outcome(await _api(connection).call("POST", path, body), body)
+
+    async def acknowledge(self, connection: Connection, press: str) -> None:
+        """Nothing waits for it."""
 
     async def link(self, connection: Connection, *, webhook: str) -> LinkResult:
         """The webhook is entered in Meta's app dashboard, which verifies it at once."""
@@ -162,16 +168,25 @@ def _message(id: str, raw: Mapping[str, Any], names: Mapping[Any, Any]) -> Item:
     if not text and not files:
         return IgnoredItem(id, f"Messages of the type {clean_text(kind)[:40]} aren't understood.")
     phone = f"+{sender}" if sender.isdecimal() else ""
+    choice = _choice(raw) if kind == "interactive" else ""
+    asked = raw.get("context", {}).get("id") if choice else ""
     return IncomingMessage(
         external_id=id,
-        message_ref=id,
+        # A choice of a message is made once.
+        message_ref=f"button {asked} {choice}"[:200] if asked else id,
         chat_id=sender,
         sender=Sender(external_id=sender, name=clean_text(names.get(sender))[:200], phone=phone),
         text=text,
         sent_at=datetime.fromtimestamp(int(raw["timestamp"]), UTC),
         files=files,
         body=raw,
+        choice=choice,
     )
+
+
+def _choice(raw: Mapping[str, Any]) -> str:
+    content = raw["interactive"]
+    return clean_text(content[content["type"]].get("id"))
 
 
 def _content(kind: str, raw: Mapping[str, Any]) -> tuple[str, list[RemoteFile]]:
@@ -183,7 +198,8 @@ def _content(kind: str, raw: Mapping[str, Any]) -> tuple[str, list[RemoteFile]]:
         return clean_text(content.get("text")), []
     if kind == "interactive":
         chosen = content.get(str(content.get("type")), {})
-        return clean_text(chosen.get("title")), []
+        # A long label stands whole below its title.
+        return clean_text(chosen.get("description") or chosen.get("title")), []
     if kind == "location":
         point = f"{float(content['latitude']):.5f}, {float(content['longitude']):.5f}"
         name = clean_text(content.get("name"))
@@ -219,13 +235,26 @@ def _status(id: str, raw: Mapping[str, Any], names: Mapping[Any, Any]) -> Item:
     return ReceiptUpdate(id, str(raw["id"]), state, reason, at)
 
 
-def _buttons(part: OutgoingPart) -> dict[str, Any]:
-    labels = [label[:LONGEST_BUTTON] for label in part.buttons[:MOST_BUTTONS]]
-    replies = [{"type": "reply", "reply": {"id": label, "title": label}} for label in labels]
-    return {
-        "type": "interactive",
-        "interactive": {"type": "button", "body": {"text": part.text[:1024]}, "action": {"buttons": replies}},
-    }
+def interactive(part: OutgoingPart) -> dict[str, Any]:
+    """Buttons below the text, or a list if they are more or longer than fit there."""
+    is_short = len(part.buttons) <= MOST_BUTTONS and all(len(one.label) <= LONGEST_BUTTON for one in part.buttons)
+    kind, action = ("button", _replies(part)) if is_short else ("list", _rows(part))
+    return {"type": "interactive", "interactive": {"type": kind, "body": {"text": part.text}, "action": action}}
+
+
+def _replies(part: OutgoingPart) -> dict[str, Any]:
+    return {"buttons": [{"type": "reply", "reply": {"id": one.id, "title": one.label}} for one in part.buttons]}
+
+
+def _rows(part: OutgoingPart) -> dict[str, Any]:
+    rows = [{"id": one.id, **_row(one.label)} for one in part.buttons[:MOST_ROWS]]
+    return {"button": part.choose[:LONGEST_BUTTON] or "…", "sections": [{"rows": rows}]}
+
+
+def _row(label: str) -> dict[str, str]:
+    if len(label) <= LONGEST_ROW:
+        return {"title": label}
+    return {"title": f"{label[: LONGEST_ROW - 1]}…", "description": label[:LONGEST_DESCRIPTION]}
 
 
 def _moment_of(item: Item) -> datetime:

@@ -34,5 +34,6 @@ def place_in(
         contact=contact,
         business=config.business_name if config else "",
         shopper=conversation.shopper or {},
+        has_chat=isinstance(conversation.metadata.get("chat"), Mapping),
         call=call if call is not None else (stored_call if isinstance(stored_call, Mapping) else {}),
     )

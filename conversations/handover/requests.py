@@ -30,19 +30,23 @@ MAX_LENGTHS: Mapping[str, int] = {"name": 80, "email": 254, "phone": 40, "note":
 ANSWERED = "This request is already answered. Send a message to ask for a person again."
 
 
-def request_person(conversation: Conversation, escalation_id: UUID, lead: Mapping[str, Any]) -> Escalation:
+def request_person(
+    conversation: Conversation, escalation_id: UUID, lead: Mapping[str, Any], *, is_reachable: bool = False
+) -> Escalation:
     """Record that the customer pressed the agent's button, with `lead` `{name?, email?, phone?, note?}`.
 
-    An e-mail address or a phone number is required unless one is on file. Staff is notified once, however often the
-    button is pressed; a later lead completes an earlier one. Raises ApiError about the lead, WrongState for a resolved
-    request, Escalation.DoesNotExist for a request of another conversation.
+    An e-mail address or a phone number is required unless one is on file, or the customer is answered in the chat itself
+    (`is_reachable`). Staff is notified once, however often the button is pressed; a later lead completes an earlier one.
+    Raises ApiError about the lead, WrongState for a resolved request, Escalation.DoesNotExist for a request of another
+    conversation.
     """
     with open_log(conversation.pk) as log:
         escalation = Escalation.objects.get(pk=escalation_id, conversation_id=conversation.pk)
         if escalation.state == EscalationState.RESOLVED:
             raise WrongState(ANSWERED)
         details = parse_lead(lead, config=_config_of(log))
-        _check_reachable(log.conversation, {**escalation.lead, **details})
+        if not is_reachable:
+            _check_reachable(log.conversation, {**escalation.lead, **details})
         if make_request(escalation, {**escalation.lead, **details}):
             add_notice(log, Notice.ASKED)
             log.add_event("escalation_waiting", payload={"escalation": str(escalation.pk)})

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, Capability, RetryPolicy, Trigger, always, define
+from tools.engine.builtin_tool import BuiltinTool, Capability, RetryPolicy, Trigger, always, define, shows_blocks
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Escalation, EscalationState
@@ -56,7 +56,7 @@ def _escalate(context: ToolContext, conversation_id: UUID, reason: str) -> Escal
             reason=reason,
         )
         # Other channels have no button, so the request is made at once.
-        if context.channel not in SHOWING_BLOCKS and make_request(escalation, {}):
+        if not shows_blocks(context) and make_request(escalation, {}):
             notify_operators(escalation)
         escalation.refresh_from_db()
         return escalation

@@ -13,7 +13,7 @@ from projects.models import Article
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.builtin.query_knowledge import has_articles
-from tools.engine.builtin_tool import SHOWING_BLOCKS, BuiltinTool, RetryPolicy, Trigger, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define, shows_blocks
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 
@@ -34,7 +34,7 @@ async def execute(arguments: Mapping[str, Any], context: ToolContext) -> Outcome
     card = await in_db(_find_card, context, slug)
     if card is None:
         return Outcome.failed(NOT_FOUND.format(slug=slug))
-    if context.channel not in SHOWING_BLOCKS:
+    if not shows_blocks(context):
         return Outcome.done(IN_WORDS.format(**card))
     return Outcome.done(SHOWN.format(**card), block=card)
 

@@ -10,7 +10,7 @@ from projects.common.verticals import Capability
 from projects.records.attributes import is_on
 from tools.engine.business_state import BusinessState
 from tools.engine.definition import Condition, ConflictPolicy, RetryPolicy, ToolDefinition, Trigger
-from tools.engine.execution.handler import Handler
+from tools.engine.execution.handler import Handler, Place
 
 __all__ = [
     "SHOWING_BLOCKS",
@@ -22,11 +22,19 @@ __all__ = [
     "Trigger",
     "always",
     "define",
+    "shows_blocks",
     "switched_on_by",
 ]
 
 # Channels that show the customer the blocks of a reply.
 SHOWING_BLOCKS = frozenset({"chat", "portal", "api"})
+
+
+def shows_blocks(place: Place) -> bool:
+    """True if the customer sees the blocks of a reply there: the channel's client does, or we render them ourselves."""
+    return place.channel in SHOWING_BLOCKS or place.has_chat
+
+
 # Returns "" when the tool is offered, otherwise the reason why not. Pure: the state is read beforehand.
 Gate = Callable[[BusinessState], str]
 # Restricts the JSON Schema of a tool's arguments to what the business has, for example its transfer numbers.

@@ -49,7 +49,7 @@ class Place:
     """The business, conversation, customer and time of a tool's execution. None of it comes from a model.
 
     `shopper` holds the claims of a shopper signed in by the shop, `call` the phone's data of a call, such as `call_sid`
-    and `caller_phone`.
+    and `caller_phone`. `has_chat` is true if we send the messages to a messenger ourselves, which then shows blocks.
     """
 
     organization_id: UUID
@@ -63,6 +63,7 @@ class Place:
     business: str = ""
     shopper: Mapping[str, Any] = field(default_factory=dict)
     call: Mapping[str, Any] = field(default_factory=dict)
+    has_chat: bool = False
 
     def context(self, *, effect_id: UUID, key: str, quote: str = "") -> ToolContext:
         """The context of one execution here."""
