@@ -6,7 +6,7 @@ from typing import Any
 
 from console.access import zone_of
 from console.timestamps import format_timestamp
-from conversations.channels.reply_chats import reply_chats
+from conversations.channels.reply_chats import reply_chats, takes_text
 from conversations.common.channels import traits_of
 from conversations.models import Conversation, ConversationStatus, Event
 from conversations.models.event import URGENT
@@ -42,8 +42,15 @@ def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
         if request is not None and is_asked
         else None,
         "results": _results(row),
-        "reply_chats": reply_chats(row) if entry.may(Scope.OPERATE) else (),
+        **_ways(entry, row),
     }
+
+
+def _ways(entry: Entry, row: Conversation) -> dict[str, Any]:
+    """The customer's chats, and whether this one takes free text."""
+    if not entry.may(Scope.OPERATE) or traits_of(row.channel).is_voice:
+        return {"reply_chats": (), "takes_text": True}
+    return {"reply_chats": reply_chats(row), "takes_text": takes_text(row)}
 
 
 def _results(row: Conversation) -> list[str]:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.utils import timezone
-
 from conversations.channels.outgoing import (
     LANE,
     OPTED_OUT,
@@ -25,6 +23,7 @@ from conversations.channels.presses import acknowledge_press, is_press
 from conversations.channels.provider import Button, OutgoingPart, Provider
 from conversations.channels.receipts import record_effect
 from conversations.channels.registry import PROVIDERS
+from conversations.channels.window import is_window_open
 from conversations.live.event_log import ConversationLog, job_log, lock_conversation, open_log
 from conversations.models import Chat, Receipt, ReceiptState
 from conversations.models.event import EventType
@@ -201,7 +200,7 @@ def _open(effect: Effect) -> DeliveryContext:
     if _has_failed_part(effect):
         raise _NothingToSend(EARLIER_PART_FAILED)
     provider = PROVIDERS[chat.kind]
-    if provider.window and (chat.heard_at is None or timezone.now() - chat.heard_at > provider.window):
+    if not effect.arguments.get("template") and not is_window_open(chat):
         raise _NothingToSend(WINDOW_CLOSED)
     return DeliveryContext(effect, provider, _connection(chat, provider), _part(effect))
 
@@ -228,6 +227,7 @@ def _part(effect: Effect) -> OutgoingPart:
         key=effect.effect_key,
         buttons=tuple(Button(**one) for one in arguments.get("buttons", ())),
         choose=arguments.get("choose", ""),
+        template=arguments.get("template"),
     )
 
 

@@ -10,6 +10,7 @@ from conversations.channels.blocks import ShownBlocks, show_blocks
 from conversations.channels.provider import Provider
 from conversations.channels.registry import MESSENGERS, PROVIDERS
 from conversations.channels.split import split_text, units
+from conversations.channels.templates import TEMPLATE
 from conversations.common.place import place_in
 from conversations.common.presenters import attachment_payload
 from conversations.live.event_log import ConversationLog
@@ -95,6 +96,8 @@ def is_channel_message(effect: Effect) -> bool:
 
 def _arguments(message: Message, chat: Chat, provider: Provider, shown: ShownBlocks) -> list[dict[str, Any]]:
     """The arguments of each part. Files are links after the text, and buttons are below the last part."""
+    if template := next((block[TEMPLATE] for block in message.blocks if block.get("type") == TEMPLATE), None):
+        return [{"chat": str(chat.pk), "to": chat.external_id, "text": message.content, TEMPLATE: template}]
     has_buttons = bool(shown.buttons and provider.longest_with_buttons)
     numbered = shown.numbered if shown.buttons and not has_buttons else ""
     from_files = [attachment_payload(one, message.organization_id)["url"] for one in message.attachments]

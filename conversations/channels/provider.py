@@ -39,13 +39,15 @@ class Button:
 @dataclass(frozen=True)
 class OutgoingPart:
     """One message of the provider's, at most `longest_part` characters. `choose` is the word that opens the list of the
-    buttons, where a provider shows only a few below a message.
+    buttons, where a provider shows only a few below a message. `template` is sent in place of the text, in the
+    provider's form.
     """
 
     chat_id: str
     text: str
     key: str
     buttons: Sequence[Button] = ()
+    template: Mapping[str, Any] | None = None
     choose: str = ""
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import Max
 
 from conversations.channels.registry import PROVIDERS
+from conversations.channels.window import is_window_open
 from conversations.models import Chat, Conversation, ConversationStatus, Message, MessageRole
 from projects.models import Source
 
@@ -17,11 +18,14 @@ MOST_CHATS = 10
 
 @dataclass(frozen=True)
 class ReplyChat:
-    """A conversation in which the customer can be answered. `is_last` marks the one that they wrote in last."""
+    """A conversation in which the customer can be answered. `is_last` marks the one that they wrote in last, `is_open`
+    one that takes free text now.
+    """
 
     conversation_id: UUID
     channel: str
     is_last: bool
+    is_open: bool
 
 
 def reply_chats(conversation: Conversation) -> list[ReplyChat]:
@@ -32,13 +36,21 @@ def reply_chats(conversation: Conversation) -> list[ReplyChat]:
     others = _others(conversation)
     if not others:
         return []
-    rows = {row.pk: row for row in (conversation, *others)}
+    rows = {conversation.pk: conversation, **{one.conversation.pk: one.conversation for one in others}}
+    is_open = {one.conversation.pk: is_window_open(one) for one in others}
+    is_open[conversation.pk] = takes_text(conversation)
     heard = _last_heard(list(rows))
     ids = sorted(rows, key=lambda id: heard.get(id) or rows[id].created_at, reverse=True)
-    return [ReplyChat(id, rows[id].get_channel_display(), is_last=id == ids[0]) for id in ids]
+    return [ReplyChat(id, rows[id].get_channel_display(), id == ids[0], is_open[id]) for id in ids]
 
 
-def _others(conversation: Conversation) -> list[Conversation]:
+def takes_text(conversation: Conversation) -> bool:
+    """False while only a template may be sent to the conversation's chat."""
+    chat = Chat.objects.filter(conversation=conversation).order_by("-created_at").first()
+    return chat is None or is_window_open(chat)
+
+
+def _others(conversation: Conversation) -> list[Chat]:
     kinds = Source.objects.filter(project_id=conversation.project_id, kind__in=PROVIDERS).values_list("kind", flat=True)
     chats = Chat.objects.filter(
         project_id=conversation.project_id,
@@ -47,8 +59,7 @@ def _others(conversation: Conversation) -> list[Conversation]:
         opted_out_at=None,
     )
     chats = chats.exclude(conversation=conversation).exclude(conversation__status=ConversationStatus.TRANSFERRED)
-    newest = chats.select_related("conversation").order_by("-conversation__updated_at")[:MOST_CHATS]
-    return [chat.conversation for chat in newest if chat.conversation is not None]
+    return list(chats.select_related("conversation").order_by("-conversation__updated_at")[:MOST_CHATS])
 
 
 def _last_heard(ids: list[UUID]) -> dict[UUID, datetime]:

@@ -88,9 +88,9 @@ class WhatsApp:
 
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
         body: dict[str, Any] = {"messaging_product": "whatsapp", "recipient_type": "individual", "to": part.chat_id}
-        body |= interactive(part) if part.buttons else {"type": "text", "text": {"body": part.text, "preview_url": False}}
+        body |= _content_of(part)
         path = f"{_settings(connection).phone_number_id}/messages"
-        return read_outcome(await _api(connection).call("POST", path, body), body)
+        return read_outcome(await graph_api(connection).call("POST", path, body), body)
 
     async def acknowledge(self, connection: Connection, press: str) -> None:
         """Nothing waits for it."""
@@ -104,7 +104,7 @@ class WhatsApp:
 
     async def inspect(self, connection: Connection, *, webhook: str) -> LinkResult:
         path = f"{_settings(connection).phone_number_id}?fields=display_phone_number,verified_name"
-        answer = await _api(connection).call("GET", path)
+        answer = await graph_api(connection).call("GET", path)
         name = clean_text(answer.document.get("display_phone_number"))
         return LinkResult(name=name[:100], problem=answer.problem, is_refused=answer.is_refused)
 
@@ -235,6 +235,12 @@ def _status(id: str, raw: Mapping[str, Any], names: Mapping[Any, Any]) -> Item:
     return ReceiptUpdate(id, str(raw["id"]), state, reason, at)
 
 
+def _content_of(part: OutgoingPart) -> dict[str, Any]:
+    if part.template is not None:
+        return {"type": "template", "template": dict(part.template)}
+    return interactive(part) if part.buttons else {"type": "text", "text": {"body": part.text, "preview_url": False}}
+
+
 def interactive(part: OutgoingPart) -> dict[str, Any]:
     """Buttons below the text, or a list if they are more or longer than fit there."""
     is_short = len(part.buttons) <= MOST_BUTTONS and all(len(one.label) <= LONGEST_BUTTON for one in part.buttons)
@@ -274,6 +280,6 @@ def _settings(connection: Connection) -> WhatsAppSettings:
     return cast(WhatsAppSettings, connection.settings)
 
 
-def _api(connection: Connection) -> GraphApi:
+def graph_api(connection: Connection) -> GraphApi:
     token = read_secrets(connection)["access_token"]
     return GraphApi(_settings(connection).base_url, token=token, guard=Guard(allow=django_settings.OUTBOUND_ALLOW))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -66,20 +67,26 @@ def take_over(conversation_id: UUID, *, by: User) -> Conversation:
     return conversation
 
 
-def answer(conversation_id: UUID, content: str, *, by: User, attachments: Sequence[UUID] = ()) -> Message:
+def answer(
+    conversation_id: UUID,
+    content: str,
+    *,
+    by: User,
+    attachments: Sequence[UUID] = (),
+    blocks: Sequence[dict[str, Any]] = (),
+) -> Message:
     """Add the operator's message, with uploaded files. Raises WrongState, Unprocessable for a file that doesn't wait to
     be sent, Conversation.DoesNotExist.
     """
     with open_log(conversation_id) as log:
-        if log.conversation.operator_id is None:
-            raise WrongState(NOT_YOURS)
-        check_own(log.conversation, by)
+        check_has(log.conversation, by)
         log.conversation.returned_at = None
         message = log.add_message(
             MessageRole.OPERATOR,
             content,
             turn=None,
             idn="operator_message",
+            blocks=blocks,
             attachments=take_unsent(log.conversation, attachments) if attachments else (),
             author=shown_name(by),
         )
@@ -225,6 +232,13 @@ def _check_free(conversation: Conversation) -> None:
         raise WrongState(A_CALL)
     if conversation.operator is not None:
         raise WrongState(_who_has(conversation.operator, conversation.operator_since))
+
+
+def check_has(conversation: Conversation, by: User) -> None:
+    """Raise WrongState unless the operator has the conversation."""
+    if conversation.operator_id is None:
+        raise WrongState(NOT_YOURS)
+    check_own(conversation, by)
 
 
 def check_own(conversation: Conversation, by: User) -> None:

@@ -102,6 +102,9 @@ OPERATIONS = [
     # No operator has taken it over.
     Operation(f"{ONE}/operator-messages", "POST", Scope.OPERATE, 409, {"content": "Hello"}),
     Operation(f"{ONE}/hand-back", "POST", Scope.OPERATE, 409),
+    # It is no WhatsApp chat.
+    Operation(f"{ONE}/templates", "GET", Scope.OPERATE, 409),
+    Operation(f"{ONE}/templates", "POST", Scope.OPERATE, 409, {"name": "hello"}),
     Operation(f"{ONE}/inbox", "GET", Scope.READ),
     Operation(f"{ONE}/assignee", "PUT", Scope.OPERATE, 200, {"assignee": None}),
     Operation(f"{ONE}/tags", "POST", Scope.OPERATE, 200, {"add": []}),

@@ -22,6 +22,14 @@ class WhatsAppSettings(ProviderSettings):
         description=gettext_noop("From Meta’s app dashboard, under WhatsApp → API Setup. It is not the number itself."),
         examples=["106540352242922"],
     )
+    business_account_id: Line = Field(
+        "",
+        title=gettext_noop("Business account ID"),
+        description=gettext_noop(
+            "Optional. From the same place; it lists your templates, which may be sent after 24 hours."
+        ),
+        examples=["102290129340398"],
+    )
     base_url: Line = Field(
         GRAPH_URL, title=gettext_noop("API address"), description=gettext_noop("Change it for a proxy.")
     )
@@ -31,4 +39,11 @@ class WhatsAppSettings(ProviderSettings):
     def digits(cls, value: str) -> str:
         if not re.fullmatch(r"[0-9]{1,30}", value):
             raise ValueError("A phone number ID consists of digits. Copy it from Meta’s app dashboard.")
+        return value
+
+    @field_validator("business_account_id")
+    @classmethod
+    def digits_or_nothing(cls, value: str) -> str:
+        if not re.fullmatch(r"[0-9]{0,30}", value):
+            raise ValueError("A business account ID consists of digits. Copy it from Meta’s app dashboard.")
         return value

@@ -5,10 +5,12 @@ import { offerKeys } from "../keys.js";
 import { Files } from "./files.js";
 import { Replies } from "./replies.js";
 import { ReplyChat } from "./reply_chat.js";
+import { Templates } from "./templates.js";
 import { Unsent } from "./unsent.js";
 
 // Polled, because tool results for the operator send no event.
 const EVERY_MS = 5_000;
+const META_MS = 30_000;
 
 export class Operator {
   /** `take` is the server-rendered bar; `refresh()` reloads it. */
@@ -43,7 +45,8 @@ export class Operator {
     const part = (id) => form.querySelector(`#${id}`);
     this.replies = new Replies({ api, conversation, composer, tool: part("reply-tool"), say });
     this.files = new Files({ api, conversation, form, tool: part("file-tool"), list: part("files"), say });
-    this.chat = new ReplyChat({ api, conversation, part: part("reply-chat") });
+    this.chat = new ReplyChat({ api, conversation, part: part("reply-chat"), window: part("reply-window") });
+    new Templates({ api, conversation, form, panel: part("template"), say, send: (body) => this.sendTemplate(body) });
     composer.isRefused = (content) => this.files.isBusy || this.replies.hasGap(content) || this.isWithoutWay();
     // A file without words is sent with its name, which the agent reads later.
     composer.whenEmpty = () => this.files.names.join(", ");
@@ -106,6 +109,13 @@ export class Operator {
     this.unsent.done(this.composer.field.value);
     if (chosen !== this.conversation) return this.chat.follow(chosen);
     this.onMessage(said);
+  }
+
+  /** Sends a template here. Returns true if it was stored. */
+  async sendTemplate(body) {
+    const said = await this.attempt(() => this.api.send("POST", `/conversations/${this.conversation}/templates`, body, { timeout: META_MS }));
+    if (said) this.onMessage(said);
+    return Boolean(said);
   }
 
   /** Returns the result, or shows the error and returns null. */

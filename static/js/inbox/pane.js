@@ -16,7 +16,7 @@ import { Watching } from "./watching.js";
 
 const LIT_MS = 1_600;
 // The parts that are read again when something changes.
-const PARTS = ["facts", "promised", "todos", "directives", "activity", "flag", "state", "take", "close-form", "assign-menu", "tag-menu", "mentioned", "reply-chat"];
+const PARTS = ["facts", "promised", "todos", "directives", "activity", "flag", "state", "take", "close-form", "assign-menu", "tag-menu", "mentioned", "reply-chat", "reply-window"];
 const at = (id) => document.getElementById(id);
 
 export class Pane {

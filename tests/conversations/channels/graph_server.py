@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from django.test import Client
 
@@ -18,6 +18,7 @@ from tests.conftest import Tenant
 from tests.processes import until
 
 URL, NUMBER, ANNA = "/api/v1/channels/whatsapp", "106540352242922", "393331234567"
+ACCOUNT = "102290129340398"
 SECRET = {"access_token": "canary-access", "app_secret": "canary-app", "verify_token": "canary-verify"}
 
 
@@ -30,14 +31,30 @@ class Graph(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Visit)
         self.calls: list[tuple[str, str, dict[str, Any]]] = []
         self.faults: list[tuple[int, dict[str, Any]]] = []
+        self.templates: list[dict[str, Any]] = []
 
 
 class _Visit(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        """The templates of the account, two on a page."""
+        server: Graph = self.server  # type: ignore[assignment]
+        address = urlsplit(self.path)
+        if not address.path.endswith(f"/{ACCOUNT}/message_templates"):
+            self._answer(400, {"error": {"code": 100, "message": "Unsupported get request."}})
+            return
+        start = int(parse_qs(address.query).get("after", ["0"])[0])
+        more = {"next": "https://graph.example/next"} if start + 2 < len(server.templates) else {}
+        paging = {"cursors": {"before": str(start), "after": str(start + 2)}, **more}
+        self._answer(200, {"data": server.templates[start : start + 2], "paging": paging})
+
     def do_POST(self) -> None:
         server: Graph = self.server  # type: ignore[assignment]
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server.calls.append((self.path, self.headers["Authorization"], body))
         status, document = server.faults.pop(0) if server.faults else (200, {"messages": [{"id": "wamid.out"}]})
+        self._answer(status, document)
+
+    def _answer(self, status: int, document: dict[str, Any]) -> None:
         content = json.dumps(document).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
@@ -61,8 +78,12 @@ class Line:
     def api(self) -> Client:
         return Client(headers=self.tenant.headers)
 
-    def connect(self) -> None:
-        settings = {"phone_number_id": NUMBER, "base_url": f"http://127.0.0.1:{self.graph.server_address[1]}/v23.0"}
+    def connect(self, **more: str) -> None:
+        settings = {
+            **more,
+            "phone_number_id": NUMBER,
+            "base_url": f"http://127.0.0.1:{self.graph.server_address[1]}/v23.0",
+        }
         body = json.dumps({"settings": settings, "secret": SECRET})
         answer = self.api.put(URL, body, content_type="application/json")
         assert answer.status_code == 200, answer.content
