@@ -1,14 +1,14 @@
 """The lane that sends messages out: commit `sending`, send the part, commit its outcome and its receipt.
 
 Parts of one conversation go out one after the other, in the order of its messages. A limit of the provider postpones
-the part, and no worker waits for it.
+the part and the account's others, and no worker waits for it.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -19,6 +19,7 @@ from conversations.channels.outgoing import (
     effect_id_of,
     ordinal_of,
 )
+from conversations.channels.pacing import next_turn, pause_account
 from conversations.channels.presses import acknowledge_press, is_press
 from conversations.channels.provider import Button, OutgoingPart, Provider
 from conversations.channels.receipts import record_effect
@@ -47,6 +48,8 @@ from tools.services.messaging.base import needs_reauth
 
 log = logging.getLogger(__name__)
 
+# In the key of a job that waited for its part's turn.
+TURN = ":turn "
 NOT_CONNECTED = "The channel isn’t connected any more."
 RECONNECT_FIRST = "The provider rejects the channel’s credentials. Connect it again."
 UNREADABLE = "The channel’s secret can’t be read. Connect it again."
@@ -60,6 +63,7 @@ class DeliveryContext:
     """One attempt: the part, and the connection that it goes out by."""
 
     effect: Effect
+    chat: Chat
     provider: Provider
     connection: Connection
     part: OutgoingPart
@@ -175,11 +179,24 @@ def _begin(job: ClaimedJob) -> DeliveryContext | None:
         effect = Effect.objects.get(pk=effect_id_of(job.key))
         run = DeliveryRun(conversation, effect)
         context = _open_or_end(run) if effect.state == EffectState.PLANNED else None
+        if context is not None and _is_postponed(job, context, now=conversation.now):
+            prove(job, finish=State.DONE)
+            return None
         # An attempt that a dead worker left behind ends as unknown, and needs no connection for that.
         if run.begin() is not Start.READY:
             prove(job, finish=State.DONE)
             return None
         return context
+
+
+def _is_postponed(job: ClaimedJob, context: DeliveryContext, *, now: datetime) -> bool:
+    """True if a limit of the account holds the part back. It is queued for its turn, without an attempt."""
+    turn = next_turn(context.chat, now=now, has_turn=TURN in job.key)
+    if turn is not None:
+        receipt = Receipt.objects.select_related("message").get(effect_id=context.effect.pk)
+        later = delivery_job(context.effect, receipt.conversation_id, receipt.message.seq, receipt.part, run_after=turn)
+        enqueue([replace(later, key=f"{later.key}{TURN}{turn.timestamp():.3f}")])
+    return turn is not None
 
 
 def _open_or_end(run: DeliveryRun) -> DeliveryContext | None:
@@ -202,7 +219,7 @@ def _open(effect: Effect) -> DeliveryContext:
     provider = PROVIDERS[chat.kind]
     if not effect.arguments.get("template") and not is_window_open(chat):
         raise _NothingToSend(WINDOW_CLOSED)
-    return DeliveryContext(effect, provider, _connection(chat, provider), _part(effect))
+    return DeliveryContext(effect, chat, provider, _connection(chat, provider), _part(effect))
 
 
 def _connection(chat: Chat, provider: Provider) -> Connection:
@@ -243,6 +260,7 @@ def _settle(job: ClaimedJob, context: DeliveryContext, outcome: Outcome) -> None
     with job_log(job, job.subject_id) as conversation:
         context.effect.refresh_from_db()
         DeliveryRun(conversation, context.effect).settle(outcome)
+        pause_account(context.chat, outcome, now=conversation.now)
         if needs_reauth(outcome):
             if mark_needs_reauth(connection.source_id, tried=connection):
                 log.warning("The channel %s has to be connected again.", context.provider.kind)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conversations.channels.items import clean_text
+from conversations.channels.pacing import OF_CHAT
 from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
 from tools.engine.execution.outcome import Outcome
@@ -16,6 +17,7 @@ from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
 DEADLINE_S = 15.0
 UNCLEAR = frozenset({408, 409, 425})
 LIMITED = frozenset({4, 80007, 130429, 131048, 131056})
+LIMITED_CHAT = 131056
 REFUSED = frozenset({0, 3, 10, 190})
 ADAPTER = "whatsapp"
 MEANINGS: Mapping[int, str] = {
@@ -121,7 +123,8 @@ def read_outcome(answer: GraphAnswer, sent: Mapping[str, Any]) -> Outcome:
         return Outcome.done("", result={"message_ref": _message_id(answer)}, **details)
     if answer.status == 429 or answer.code in LIMITED:
         pause = answer.retry_after_seconds or 2.0
-        return Outcome.not_sent("Meta is limiting messages.", retry_after_seconds=pause, **details)
+        result = {OF_CHAT: True} if answer.code == LIMITED_CHAT else {}
+        return Outcome.not_sent("Meta is limiting messages.", retry_after_seconds=pause, result=result, **details)
     if answer.is_refused:
         return refused_sign_in(answer.problem, **details)
     if answer.status >= 500 or answer.status in UNCLEAR:

@@ -154,7 +154,8 @@ class ChannelLink(TenantModel):
     """The provider's word on a connected channel. The connection itself is a `projects.Source`.
 
     `name` is the account's name as customers see it. `problem` says why the provider didn't accept our webhook; empty
-    if it did, at `connected_at`.
+    if it did, at `connected_at`. Until `paused_until`, a limit of the provider holds back what goes out, and
+    `next_at` is the time after which the next of it is sent.
     """
 
     project = TenantForeignKey("projects.Project", related_name="channel_links", db_index=False)
@@ -164,6 +165,8 @@ class ChannelLink(TenantModel):
     problem = models.CharField(max_length=300, blank=True)
     connected_at = models.DateTimeField(null=True)
     tried_at = models.DateTimeField(auto_now=True)
+    paused_until = models.DateTimeField(null=True)
+    next_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
