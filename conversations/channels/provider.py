@@ -74,6 +74,8 @@ class Provider(Protocol):
     longest_with_buttons: int
     # The time after a customer's message within which they may be written to; None without a limit.
     window: timedelta | None
+    # How often the customer is told that an answer is being written; None if the provider can't.
+    typing_seconds: float | None
     # The body of a 200, with its content type.
     receipt: tuple[bytes, str]
 
@@ -99,6 +101,10 @@ class Provider(Protocol):
 
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
         """Send one part once. A success has the provider's id as `message_ref` in its result."""
+        ...
+
+    async def show_typing(self, connection: Connection, chat_id: str, message: str) -> None:
+        """Show the customer that an answer to their message is being written. Errors are ignored."""
         ...
 
     async def acknowledge(self, connection: Connection, press: str) -> None:

@@ -54,6 +54,8 @@ class Telegram:
     channel = Channel.TELEGRAM
     longest_part = longest_with_buttons = 4_096
     window: timedelta | None = None
+    # Telegram shows it for five seconds.
+    typing_seconds: float | None = 4.5
     receipt = b'{"ok": true}', "application/json"
 
     def account_of(self, connection: Connection) -> str:
@@ -91,6 +93,9 @@ class Telegram:
             keys = [[{"text": one.label[:64], "callback_data": _cut(one.id, 64)}] for one in part.buttons]
             body["reply_markup"] = {"inline_keyboard": keys}
         return read_outcome(await _api(connection).call("sendMessage", body), body)
+
+    async def show_typing(self, connection: Connection, chat_id: str, message: str) -> None:
+        await _api(connection).call("sendChatAction", {"chat_id": _chat_id(chat_id), "action": "typing"})
 
     async def acknowledge(self, connection: Connection, press: str) -> None:
         await _api(connection).call("answerCallbackQuery", {"callback_query_id": press})

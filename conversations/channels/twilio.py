@@ -63,6 +63,7 @@ class TwilioMessages:
     longest_part = 1_600
     longest_with_buttons = 0
     window: timedelta | None = None
+    typing_seconds: float | None = None
     receipt = b"<?xml version='1.0' encoding='UTF-8'?><Response/>", "text/xml"
 
     def account_of(self, connection: Connection) -> str:
@@ -107,6 +108,9 @@ class TwilioMessages:
         outcome = await twilio.send(Sms(to=part.chat_id, text=part.text), key=part.key)
         sid = outcome.result.get("sid")
         return replace(outcome, told="", result={**outcome.result, "message_ref": str(sid or "")})
+
+    async def show_typing(self, connection: Connection, chat_id: str, message: str) -> None:
+        """Texts have nothing like it."""
 
     async def acknowledge(self, connection: Connection, press: str) -> None:
         """Nothing waits for it."""

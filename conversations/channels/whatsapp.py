@@ -54,6 +54,8 @@ class WhatsApp:
     longest_with_buttons = 1_024
     # Free text only reaches a customer who wrote within this time.
     window: timedelta | None = timedelta(hours=24)
+    # WhatsApp shows it for 25 seconds.
+    typing_seconds: float | None = 24.0
     receipt = b'{"ok": true}', "application/json"
 
     def account_of(self, connection: Connection) -> str:
@@ -91,6 +93,12 @@ class WhatsApp:
         body |= _content_of(part)
         path = f"{_settings(connection).phone_number_id}/messages"
         return read_outcome(await graph_api(connection).call("POST", path, body), body)
+
+    async def show_typing(self, connection: Connection, chat_id: str, message: str) -> None:
+        """It also marks the message as read."""
+        body = {"messaging_product": "whatsapp", "status": "read", "message_id": message}
+        path = f"{_settings(connection).phone_number_id}/messages"
+        await graph_api(connection).call("POST", path, {**body, "typing_indicator": {"type": "text"}})
 
     async def acknowledge(self, connection: Connection, press: str) -> None:
         """Nothing waits for it."""

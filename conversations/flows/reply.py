@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conversations.calls.relay.after_speech import heard_at
+from conversations.channels.typing import typing_shown
 from conversations.claim_check.claim_guard import guard_for, language_of
 from conversations.claim_check.instruction_filter import InstructionFilter
 from conversations.common.translations import apology_for
@@ -70,7 +71,8 @@ async def run_reply(job: ClaimedJob) -> None:
     await require_budget(job.organization_id, loop.turn_context.project.pk, Share.AGENT)
     records: list[CallRecord] = []
     try:
-        written = await _write(loop, records)
+        async with typing_shown(loop.turn_context.conversation, job):
+            written = await _write(loop, records)
     except LlmError as error:
         await in_db(_keep_partial, loop, error.partial, records)
         raise _end_of_attempt(loop, error, waited=await in_db(age_of, job)) from error

@@ -31,6 +31,7 @@ class Graph(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Visit)
         self.calls: list[tuple[str, str, dict[str, Any]]] = []
         self.faults: list[tuple[int, dict[str, Any]]] = []
+        self.typing: list[str] = []
         self.templates: list[dict[str, Any]] = []
 
 
@@ -50,6 +51,10 @@ class _Visit(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         server: Graph = self.server  # type: ignore[assignment]
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if "typing_indicator" in body:
+            server.typing.append(body["message_id"])
+            self._answer(200, {"success": True})
+            return
         server.calls.append((self.path, self.headers["Authorization"], body))
         status, document = server.faults.pop(0) if server.faults else (200, {"messages": [{"id": "wamid.out"}]})
         self._answer(status, document)
