@@ -6,8 +6,10 @@ it under the conversation's lock. Only the database's clock counts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, time, timedelta
 from functools import partial
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -17,15 +19,18 @@ from conversations.common.channels import follow_up_delay, traits_of
 from conversations.common.draft_settings import config_of
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog, open_log
-from conversations.models import ConversationStatus, FollowUp, FollowUpState, Origin, Turn
+from conversations.models import Conversation, ConversationStatus, FollowUp, FollowUpState, Origin, Turn
 from conversations.turns.services import has_talked_enough, queue_reply
 from jobs.failpoints import failpoint
 from jobs.sweep import sweep_tenants
+from projects.common.phones import zone_of_number
 from projects.models.agent_config import AgentConfig
 from tools.models import Effect
 
 # A timer this late, because no sweep ran, is recorded as missed.
 MAX_LATE = timedelta(hours=1)
+# Messengers whose chats are named by the customer's number.
+NUMBERED = frozenset({"twilio", "whatsapp"})
 GOODBYE = "end_conversation_tool"
 
 _DUE = """
@@ -51,7 +56,7 @@ def next_follow_up(
     )
     if delay is None or not is_wanted:
         return None
-    return after_quiet_hours(config, conversation.channel, at=(since or log.now) + delay)
+    return _after_quiet_hours(conversation, config, at=(since or log.now) + delay)
 
 
 def fire_follow_ups() -> None:
@@ -70,7 +75,7 @@ def _fire(conversation_id: UUID) -> None:
         config = config_of(conversation)
         if log.now - due_at > MAX_LATE:
             _record(log, FollowUpState.MISSED, due_at=due_at, turn=None)
-        elif (loud_at := after_quiet_hours(config, conversation.channel, at=log.now)) > log.now:
+        elif (loud_at := _after_quiet_hours(conversation, config, at=log.now)) > log.now:
             conversation.follow_up_at = loud_at
         elif _is_still_wanted(log, config):
             _queue_follow_up(log, due_at)
@@ -112,8 +117,17 @@ def _record(log: ConversationLog, state: FollowUpState, *, due_at: datetime, tur
     )
 
 
-def after_quiet_hours(config: AgentConfig, channel: str, *, at: datetime) -> datetime:
-    """Return `at`, or the end of the project's quiet hours if `at` is inside them, in the project's time zone.
+def _after_quiet_hours(conversation: Conversation, config: AgentConfig, *, at: datetime) -> datetime:
+    chat = conversation.metadata.get("chat")
+    number = number_of(chat) if isinstance(chat, Mapping) else ""
+    return after_quiet_hours(
+        config, conversation.channel, at=at, zone=zone_of_number(number, at=at) if number else None
+    )
+
+
+def after_quiet_hours(config: AgentConfig, channel: str, *, at: datetime, zone: ZoneInfo | None = None) -> datetime:
+    """Return `at`, or the end of the project's quiet hours if `at` is inside them, in the customer's time zone if their
+    number tells it (`zone`), else in the project's.
 
     Voice channels have no quiet hours: the customer is on the line. Quiet hours that end at an ambiguous or missing
     local time (a clock change) end at the later reading.
@@ -121,7 +135,7 @@ def after_quiet_hours(config: AgentConfig, channel: str, *, at: datetime) -> dat
     if config.quiet_hours is None or traits_of(channel).is_voice:
         return at
     begins, ends = (time.fromisoformat(text) for text in config.quiet_hours)
-    zone = ZoneInfo(config.timezone)
+    zone = zone or ZoneInfo(config.timezone)
     local = at.astimezone(zone)
     if not _is_between(local.time(), begins, ends):
         return at
@@ -129,6 +143,12 @@ def after_quiet_hours(config: AgentConfig, channel: str, *, at: datetime) -> dat
     # Around a clock change a local time occurs twice or never; use its later reading.
     readings = (datetime.combine(day, ends, tzinfo=zone).replace(fold=fold) for fold in (0, 1))
     return max(reading.astimezone(at.tzinfo) for reading in readings)
+
+
+def number_of(chat: Mapping[str, Any]) -> str:
+    """The customer's number in E.164, of a chat that is named by it."""
+    digits = str(chat.get("id", "")).removeprefix("whatsapp:").removeprefix("+")
+    return f"+{digits}" if chat.get("kind") in NUMBERED and digits.isdecimal() else ""
 
 
 def _is_between(now: time, begins: time, ends: time) -> bool:

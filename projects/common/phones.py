@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import phonenumbers
+import phonenumbers.timezone
 from phonenumbers import PhoneMetadata, PhoneNumber, PhoneNumberType
 
 LONGEST_SHOWN = 80
@@ -51,6 +54,16 @@ def normalize_phone(text: str, *, region: str) -> str:
         return read_phone(text, region=region)
     except InvalidPhone:
         return text.strip()
+
+
+def zone_of_number(text: str, *, at: datetime) -> ZoneInfo | None:
+    """The time zone of a number in E.164. None if its country has several, and the number doesn't say which."""
+    try:
+        names = phonenumbers.timezone.time_zones_for_number(phonenumbers.parse(text))
+        zones = [ZoneInfo(name) for name in names]
+    except (phonenumbers.NumberParseException, ZoneInfoNotFoundError, ValueError):
+        return None
+    return zones[0] if zones and len({at.astimezone(zone).utcoffset() for zone in zones}) == 1 else None
 
 
 def example_phone(region: str) -> str:

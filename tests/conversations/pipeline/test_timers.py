@@ -11,12 +11,13 @@ import pytest
 from django.db import connection, connections
 from django.utils import timezone
 
-from conversations.followups.follow_ups import GOODBYE, after_quiet_hours, fire_follow_ups, next_follow_up
+from conversations.followups.follow_ups import GOODBYE, after_quiet_hours, fire_follow_ups, next_follow_up, number_of
 from conversations.followups.system_events import post_event
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, FollowUp, Message, Turn
 from conversations.turns.services import start_conversation
 from jobs.models import Job
+from projects.common.phones import zone_of_number
 from projects.models.agent_config import AgentConfig
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk
@@ -300,6 +301,38 @@ def test_quiet_hours_use_the_projects_time_zone(quiet, at, loud_at) -> None:
 def test_quiet_hours_do_not_apply_to_calls() -> None:
     at = datetime(2026, 11, 16, 23, tzinfo=UTC)
     assert after_quiet_hours(rome("21:00", "08:00"), "webcall", at=at) == at
+
+
+@pytest.mark.parametrize(
+    ("number", "zone"),
+    [("+393331234567", "Europe/Rome"), ("+14155550100", "America/Los_Angeles"), ("+79161234567", ""), ("+1", "")],
+    ids=["one zone", "by the area code", "several zones", "no number"],
+)
+def test_a_number_tells_the_customers_time_zone(number: str, zone: str) -> None:
+    """Where its country has one, or its area code says which."""
+    found = zone_of_number(number, at=datetime(2026, 6, 1, tzinfo=UTC))
+    assert (str(found) if found else "") == zone
+
+
+@pytest.mark.parametrize(
+    ("chat", "number"),
+    [
+        ({"kind": "twilio", "id": "+393331234567"}, "+393331234567"),
+        ({"kind": "twilio", "id": "whatsapp:+393331234567"}, "+393331234567"),
+        ({"kind": "whatsapp", "id": "393331234567"}, "+393331234567"),
+        ({"kind": "telegram", "id": "393331234567"}, ""),
+    ],
+)
+def test_a_chat_is_named_by_the_customers_number(chat: dict[str, str], number: str) -> None:
+    assert number_of(chat) == number
+
+
+def test_quiet_hours_are_those_of_the_customers_time_zone() -> None:
+    """At 22:00 in Rome it is the afternoon in San Francisco."""
+    at = datetime(2026, 6, 1, 20, 0, tzinfo=UTC)
+    zone = zone_of_number("+14155550100", at=at)
+    assert after_quiet_hours(rome("21:00", "08:00"), "sms", at=at, zone=zone) == at
+    assert after_quiet_hours(rome("21:00", "08:00"), "sms", at=at) > at
 
 
 def test_the_playground_is_not_followed_up(without_quiet_hours, worker) -> None:
