@@ -26,6 +26,7 @@ from conversations.channels.linking import (
     inspect_channel,
     link_channel,
     open_channel,
+    open_untold,
     send_test,
     unlink_channel,
 )
@@ -98,9 +99,14 @@ TONES = {"answered": "ok", "keyword": "ok", "receipt": "ok", "stored": "warn", "
 @never_cache
 @login_required
 async def channel_page(request: HttpRequest, project_slug: str, *, kind: str) -> HttpResponseBase:
-    """Show the page; POST connects the messenger, and its provider is told our webhook."""
+    """Show the page; POST connects the messenger, and its provider is told our webhook.
+
+    A page of an administrator also tells a provider that wasn't told yet, because the process that connected it died.
+    """
     entry = await _enter(request, project_slug, is_read=request.method in ("GET", "HEAD"))
     if request.method in ("GET", "HEAD"):
+        if (untold := await in_db(_open_untold, entry, kind)) is not None:
+            await link_channel(untold)
         return await in_db(_show, request, entry, kind)
     if request.method != "POST" or kind not in SECRETS:
         return HttpResponseNotAllowed(["GET"])
@@ -151,6 +157,11 @@ def _delete(request: HttpRequest, entry: Entry, kind: str) -> OpenChannel | None
 def _open(entry: Entry, kind: str) -> OpenChannel | None:
     with tenant_tx(entry.project.organization.pk):
         return open_channel(entry.project, kind)
+
+
+def _open_untold(entry: Entry, kind: str) -> OpenChannel | None:
+    with tenant_tx(entry.project.organization.pk):
+        return open_untold(entry.project, kind) if entry.may(Scope.CONFIGURE) else None
 
 
 def _connect(request: HttpRequest, entry: Entry, kind: str) -> OpenChannel:

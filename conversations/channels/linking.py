@@ -85,6 +85,12 @@ async def link_channel(channel: OpenChannel) -> LinkResult:
     return result
 
 
+def open_untold(project: Project, kind: str) -> OpenChannel | None:
+    """The connection, if the provider was never told our webhook, because a process died after it was stored."""
+    is_untold = ChannelLink.objects.filter(project=project, kind=kind, problem=PENDING).exists()
+    return open_channel(project, kind) if is_untold else None
+
+
 async def inspect_channel(channel: OpenChannel) -> LinkResult:
     """Ask the provider about our webhook, and store what it said."""
     result = await PROVIDERS[channel.kind].inspect(channel.connection, webhook=channel.webhook)

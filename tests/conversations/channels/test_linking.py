@@ -1,0 +1,40 @@
+"""A provider that wasn't told our webhook, because the process died after it had stored the connection."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from conversations.channels.linking import PENDING, connect_channel
+from tests.conftest import member_of
+from tests.conversations.channels.conftest import Bot
+from tests.conversations.channels.telegram_server import TOKEN
+
+
+@pytest.fixture
+def untold(bot: Bot) -> Bot:
+    with bot.tenant.tx():
+        connect_channel(bot.tenant.project, "telegram", {"base_url": bot.server.url}, TOKEN, by=None)
+    bot.telegram.calls.clear()
+    return bot
+
+
+def look(bot: Bot, role: str) -> int:
+    browser = Client()
+    browser.force_login(bot.tenant.owner if role == "owner" else member_of(bot.tenant, role))
+    address = reverse("channel", kwargs={"project_slug": bot.tenant.project.slug, "kind": "telegram"})
+    return browser.get(address).status_code
+
+
+def test_opening_the_page_tells_it(untold: Bot) -> None:
+    assert (untold.state()["state"], untold.state()["problem"]) == ("failed", PENDING)
+    assert look(untold, "owner") == 200
+    assert (len(untold.telegram.of("setWebhook")), untold.state()["state"]) == (1, "connected")
+    assert look(untold, "owner") == 200
+    assert len(untold.telegram.of("setWebhook")) == 1
+
+
+def test_who_may_not_connect_tells_nothing(untold: Bot) -> None:
+    look(untold, "viewer")
+    assert untold.telegram.of("setWebhook") == []
