@@ -21,6 +21,7 @@ from llm.errors import (
     TotalDeadline,
     Unavailable,
 )
+from llm.features import REFUSAL_STATUSES, has_pictures
 from llm.health import EndpointHealth
 from llm.pace import Pace
 from llm.prices import Prices, cost_usd
@@ -40,6 +41,8 @@ FIRST_PAUSE_S = 0.5
 # Time for the endpoint to send its usage once the answer is complete
 USAGE_GRACE_S = 2.0
 LONGEST_TEXT = 500
+# Refusals that may be about a picture, such as one that is too large.
+PICTURE_STATUSES = REFUSAL_STATUSES | {413}
 # Errors that count against the endpoint's health; any other response shows that it works
 UNHEALTHY = (Unavailable, BadAnswer, StreamCut)
 
@@ -77,6 +80,7 @@ class Call:
         self._delivered = ""
         self._pace: Pace | None = None
         self._outage: LlmError | None = None
+        self._sees = True
         self._on_text: OnText = ignore_text
 
     @contextmanager
@@ -165,7 +169,7 @@ class Call:
 
     async def _send(self, wire: WireRequest, *, clock: asyncio.Timeout) -> LlmError | None:
         answer = self._answer
-        body = body_of(wire, features=self._features)
+        body = body_of(wire, features=self._features, sees=self._sees)
         try:
             async with self._sdk.post(self._request.model.endpoint, body) as response:
                 await read_answer(
@@ -185,6 +189,10 @@ class Call:
     def _learn_or_translate(self, exc: Exception, *, body: dict[str, Any]) -> LlmError:
         report = error_report_of(exc)
         if report is not None and self._features.learn(report, body=body):
+            return _ParameterDropped()
+        if report is not None and report.status in PICTURE_STATUSES and has_pictures(body):
+            # A picture that the endpoint can't read costs no reply. The next call may show another one.
+            self._sees = False
             return _ParameterDropped()
         return to_llm_error(exc)
 

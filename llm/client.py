@@ -131,6 +131,7 @@ def _wire_request(request: ChatRequest, *, is_streamed: bool = False) -> WireReq
     return WireRequest(
         model=request.model.model,
         messages=request.messages,
+        pictures=request.pictures,
         system_without_tools=request.system_without_tools,
         tools=request.tools,
         may_call=request.may_call,

@@ -21,10 +21,12 @@ TOOL_WORDS = (
     *("tools", "tool_choice", "tool choice", "tool use", "tool calls", "tool calling"),
     *("functions", "function calling"),
 )
+PICTURE_WORDS = ("image_url", "image input", "image inputs", "vision", "multimodal")
 TOKENS_PARAMETERS = ("max_completion_tokens", "max_tokens")
 REFUSAL_STATUSES = frozenset({400, 404, 422, 501})
-# A server that was started without an option says so with status 500: "tools param requires --jinja flag"
-MISSING_OPTION = re.compile(r"requires --\w", re.IGNORECASE)
+# A server that was started without an option says so with status 500: "tools param requires --jinja flag", or "image
+# input is not supported - hint: … you may need to provide the mmproj"
+MISSING_OPTION = re.compile(r"requires --\w|image input is not supported", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Features:
     stream_options: bool = True
     json_schema: bool = True
     tools: bool = True
+    pictures: bool = True
 
     def learn(self, report: ErrorReport, *, body: dict[str, Any]) -> bool:
         """Drop the parameter that the endpoint rejected. Returns True if the request can be rebuilt and retried.
@@ -67,6 +70,7 @@ class Features:
             ("stream_options" in body, ("stream_options", "include_usage"), self._drop_stream_options),
             ("response_format" in body, SCHEMA_WORDS, self._drop_json_schema),
             ("tools" in body, TOOL_WORDS, self._drop_tools),
+            (has_pictures(body), PICTURE_WORDS, self._drop_pictures),
         )
         for is_sent, names, drop in steps:
             if is_sent and report.is_about(*names):
@@ -86,3 +90,11 @@ class Features:
 
     def _drop_tools(self) -> None:
         self.tools = False
+
+    def _drop_pictures(self) -> None:
+        self.pictures = False
+
+
+def has_pictures(body: dict[str, Any]) -> bool:
+    """True if a request shows pictures."""
+    return any(isinstance(message.get("content"), list) for message in body.get("messages", ()))

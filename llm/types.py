@@ -78,6 +78,14 @@ class Usage:
         )
 
 
+@dataclass(frozen=True)
+class Picture:
+    """An image that a model sees."""
+
+    content_type: str
+    content: bytes = field(repr=False)
+
+
 class FinishReason(StrEnum):
     """The reason why the model stopped. A reply is complete only with `stop`."""
 
@@ -92,13 +100,15 @@ class ChatRequest:
     """A request to a model. `messages` and `tools` are in the wire format of Chat Completions.
 
     With `may_call=False` the tools are sent but may not be called: providers need the definitions of earlier calls.
-    `system_without_tools` replaces the system message where no tools are sent, so that it offers none.
+    `system_without_tools` replaces the system message where no tools are sent, so that it offers none. `pictures` belong
+    to the last message of the role `user`; they are no part of a call's record.
     """
 
     skill: str
     template_hash: str
     model: ModelSpec
     messages: list[dict[str, Any]]
+    pictures: Sequence[Picture] = ()
     tools: Sequence[dict[str, Any]] = ()
     may_call: bool = True
     system_without_tools: str = ""

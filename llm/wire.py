@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from llm.features import Features
+from llm.types import Picture
 from llm.without_tools import messages_without_tools
+
+UNSEEN = "The customer’s pictures can’t be shown to you. Don’t guess what they show."
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class WireRequest:
 
     model: str
     messages: list[dict[str, Any]]
+    pictures: Sequence[Picture] = ()
     system_without_tools: str = ""
     tools: Sequence[dict[str, Any]] = ()
     may_call: bool = True
@@ -41,9 +46,12 @@ class WireRequest:
         return frozenset(str(tool.get("function", {}).get("name")) for tool in self.tools)
 
 
-def body_of(request: WireRequest, *, features: Features) -> dict[str, Any]:
-    """The JSON body of the request."""
-    body: dict[str, Any] = {"model": request.model, "messages": _messages(request, features=features)}
+def body_of(request: WireRequest, *, features: Features, sees: bool = True) -> dict[str, Any]:
+    """The JSON body of the request. If the model doesn't see (`sees`), it is told that there are pictures."""
+    messages = _messages(request, features=features)
+    if request.pictures:
+        messages = _with_pictures(messages, request.pictures if sees and features.pictures else ())
+    body: dict[str, Any] = {"model": request.model, "messages": messages}
     if request.tools and features.tools:
         body["tools"] = list(request.tools)
         if not request.may_call:
@@ -62,6 +70,22 @@ def body_of(request: WireRequest, *, features: Features) -> dict[str, Any]:
 def _response_format(schema: OutputSchema) -> dict[str, Any]:
     described = {"name": schema.name, "strict": schema.is_strict, "schema": schema.schema}
     return {"type": "json_schema", "json_schema": described}
+
+
+def _with_pictures(messages: Sequence[dict[str, Any]], pictures: Sequence[Picture]) -> list[dict[str, Any]]:
+    """The messages with the pictures in the last one of the role `user`, or with a note in place of them."""
+    place = max(number for number, message in enumerate(messages) if message["role"] == "user")
+    last = messages[place]
+    if not pictures:
+        told = {**last, "content": f"{last['content']}\n\n{UNSEEN}"}
+    else:
+        told = {**last, "content": [{"type": "text", "text": last["content"]}, *map(_picture, pictures)]}
+    return [*messages[:place], told, *messages[place + 1 :]]
+
+
+def _picture(picture: Picture) -> dict[str, Any]:
+    url = f"data:{picture.content_type};base64,{b64encode(picture.content).decode()}"
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _messages(request: WireRequest, *, features: Features) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ class Record:
     tools: list[str]
     prompt_bytes: int
     authorization: bool
+    pictures: int = 0
     arrived: float = field(default_factory=time.time)
     first_byte: float | None = None
     ended: float | None = None

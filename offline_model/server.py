@@ -104,6 +104,7 @@ class OfflineModel:
             response_format=call.schema_name or ("json_object" if call.schema else ""),
             tools=[tool.name for tool in call.tools],
             prompt_bytes=size,
+            pictures=call.pictures,
             authorization=any(name == b"authorization" for name, _ in scope["headers"]),
         )
 

@@ -27,7 +27,10 @@ class Tool:
 
 @dataclass(frozen=True)
 class ChatCall:
-    """One request. `messages` holds (role, text) pairs in order; tool results carry the role `tool`."""
+    """One request. `messages` holds (role, text) pairs in order; tool results carry the role `tool`.
+
+    `pictures` is the number of images, which the rules don't look at.
+    """
 
     model: str
     messages: list[tuple[str, str]]
@@ -37,6 +40,7 @@ class ChatCall:
     schema: dict[str, Any] | None = None
     tools: tuple[Tool, ...] = ()
     answered_tools: tuple[str, ...] = ()
+    pictures: int = 0
 
     def text_of(self, role: str) -> str:
         return "\n".join(text for who, text in self.messages if who == role)
@@ -116,7 +120,14 @@ def read_call(body: bytes) -> ChatCall:
         schema=schema,
         tools=tuple(_tools(data.get("tools"))) if data.get("tool_choice") != "none" else (),
         answered_tools=tuple(_called_names(data["messages"])),
+        pictures=sum(map(_pictures_in, data["messages"])),
     )
+
+
+def _pictures_in(message: dict[str, Any]) -> int:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return sum(isinstance(part, dict) and part.get("type") == "image_url" for part in parts)
 
 
 def text_of(content: Any) -> str:
