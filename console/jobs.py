@@ -64,6 +64,9 @@ LANES: Mapping[str, LaneLabel] = {
     "evaluation": LaneLabel(lazy("Regression case"), lazy("The case has no result in this run.")),
     "erasure": LaneLabel(lazy("Erasure"), lazy("Some data about an erased customer wasn’t removed.")),
     "channel": LaneLabel(lazy("Message to the customer"), lazy("The customer didn’t get the message.")),
+    "channel_files": LaneLabel(
+        lazy("Files of the customer"), lazy("Files that the customer sent aren’t in the conversation.")
+    ),
     "calendar": LaneLabel(lazy("Calendar"), lazy("The booking is valid, but the connected calendar is out of date.")),
 }
 
@@ -71,6 +74,7 @@ LANES: Mapping[str, LaneLabel] = {
 LANES_WITHOUT_TURN = (
     "erasure",
     "channel",
+    "channel_files",
     "effect",
     "todo",
     "operator_notice",

@@ -56,6 +56,14 @@ from old where j.id = old.id
 returning j.id, j.ordinal, old.state = 'running', old.interruptions, old.fair_at
 """)
 
+# Jobs that were never claimed: a later attempt waits for a reason of its own.
+_BRING_FORWARD = Prepared("""
+update jobs_job set run_after = clock_timestamp()
+where organization_id = %s and lane = %s and subject_id = %s and state = 'queued' and token = 0
+  and run_after > clock_timestamp()
+returning 1
+""")
+
 
 @dataclass(frozen=True)
 class Superseded:
@@ -123,6 +131,12 @@ def enqueue(requests: Sequence[JobRequest]) -> list[EnqueuedJob]:
     follows = dict(_insert_statement(len(requests))(organization, organization, trace, *rows))
     transaction.on_commit(partial(wakeups.hint, sorted({request.lane for request in requests})))
     return [_enqueued(request, follows_on_another=follows[request.id]) for request in requests if request.id in follows]
+
+
+def bring_forward(*, lane: str, subject_id: UUID) -> None:
+    """Let a subject's postponed jobs run now, because what they waited for has happened."""
+    if _BRING_FORWARD(current_organization_id(), lane, subject_id):
+        transaction.on_commit(partial(wakeups.hint, [lane]))
 
 
 def _enqueued(request: JobRequest, *, follows_on_another: bool) -> EnqueuedJob:

@@ -7,9 +7,11 @@ from uuid import UUID
 
 from django.db.models.functions import Now
 
+from conversations.channels.fetching import PATIENCE, is_fetching
 from conversations.channels.items import IncomingMessage
 from conversations.channels.keywords import Keyword, answer_to, keyword_of
 from conversations.channels.outgoing import KEYWORD
+from conversations.channels.placeholders import content_of, says_the_same
 from conversations.channels.presses import ask_for_person, open_request_of, queue_acknowledgment, with_choice
 from conversations.channels.provider import Provider
 from conversations.channels.senders import external_id_of
@@ -34,6 +36,7 @@ from tenancy.write_batch import insert_if_absent
 LATE = "A message came more than a day late and wasn’t answered."
 OPTED_OUT = "The customer has opted out, so nothing is answered until they write START."
 ASKED = "The button asked for a person."
+CORRECTED = "[The customer corrected an earlier message:] "
 NO_CHANGE = "It adds no word to what is known already."
 
 
@@ -54,12 +57,13 @@ class Arrival:
 
 @dataclass(frozen=True)
 class StoredArrival:
-    """The result of an arrival."""
+    """The result of an arrival. With `has_files`, the files of the message are to be fetched."""
 
     conversation_id: UUID
     message_id: UUID | None
     result: DeliveryResult
     detail: str = ""
+    has_files: bool = False
 
 
 def post_to_chat(arrival: Arrival) -> StoredArrival:
@@ -80,13 +84,15 @@ def post_to_chat(arrival: Arrival) -> StoredArrival:
     item = with_choice(item, conversation, arrival.provider)
     if item.press:
         queue_acknowledgment(conversation, chat.kind, item.press)
-    content = _content(conversation, item)
+    earlier = _earlier(conversation, item)
+    content = _content(item, earlier)
     if content is None:
         return StoredArrival(conversation.pk, None, DeliveryResult.IGNORED, NO_CHANGE)
     escalation = open_request_of(item.choice, conversation) if item.choice else None
     if escalation is not None and chat.opted_out_at is None:
         return _ask_for_person(content, escalation, conversation)
-    return _post(content, chat, conversation, arrival)
+    # A correction shows its message again, whose files are known.
+    return _post(content, chat, conversation, arrival, has_files=bool(item.files) and earlier is None)
 
 
 def _lock_chat(arrival: Arrival) -> Chat:
@@ -162,30 +168,41 @@ def _ask_for_person(content: str, escalation: UUID, conversation: Conversation) 
     return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.STORED, ASKED)
 
 
-def _post(content: str, chat: Chat, conversation: Conversation, arrival: Arrival) -> StoredArrival:
+def _post(content: str, chat: Chat, conversation: Conversation, arrival: Arrival, *, has_files: bool) -> StoredArrival:
     is_answered = chat.opted_out_at is None and not arrival.is_stale
     if is_answered:
         admit_turn(arrival.project)
-    posted = post_message(conversation.pk, content, is_answered=is_answered, may_refuse=False)
+    waits = has_files or is_fetching(conversation.pk)
+    posted = post_message(
+        conversation.pk,
+        content,
+        is_answered=is_answered,
+        may_refuse=False,
+        reply_delay=PATIENCE if waits else None,
+    )
     if is_answered:
-        return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.ANSWERED)
+        return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.ANSWERED, has_files=has_files)
     reason = LATE if arrival.is_stale else OPTED_OUT
     if arrival.is_stale:
         with open_log(conversation.pk) as log:
             log.conversation.flag = LATE
-    return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.STORED, reason)
+    return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.STORED, reason, has_files=has_files)
 
 
-def _content(conversation: Conversation, item: IncomingMessage) -> str | None:
-    """The words of the message; None for one that adds no word to what is known. An edit says that it is one."""
-    text = item.text or "\n".join(f"[File: {file.name}]" for file in item.files)
+def _earlier(conversation: Conversation, item: IncomingMessage) -> Message | None:
+    """The newest message that an earlier delivery of the same one made."""
     earlier = Delivery.objects.filter(conversation=conversation, message_ref=item.message_ref, message__isnull=False)
-    before = Message.objects.filter(pk__in=earlier.values("message_id")).order_by("-seq").first()
-    if before is None:
-        return text
+    return Message.objects.filter(pk__in=earlier.values("message_id")).order_by("-seq").first()
+
+
+def _content(item: IncomingMessage, earlier: Message | None) -> str | None:
+    """The words of the message; None for one that adds no word to what is known. An edit says that it is one."""
+    content = content_of(item)
+    if earlier is None:
+        return content
     if not item.edits:
         # Its correction came first.
         return None
-    if before.content.split() == text.split():
+    if says_the_same(earlier.content.removeprefix(CORRECTED), content):
         return None
-    return f"[The customer corrected an earlier message:] {text}"
+    return f"{CORRECTED}{content}"

@@ -13,12 +13,14 @@ from uuid import UUID
 from django.utils import timezone
 
 from conversations.channels.chats import Arrival, post_to_chat
+from conversations.channels.fetching import fetch_job
 from conversations.channels.items import ChatClosed, IgnoredItem, IncomingMessage, Item, ReceiptUpdate
 from conversations.channels.provider import Provider, WebhookRequest
 from conversations.channels.receipts import REASON, STATE, record_update
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.twilio import account_sid_of
 from conversations.models import Chat, Delivery, DeliveryResult
+from jobs.enqueue import enqueue
 from jobs.failpoints import failpoint
 from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, open_source
@@ -127,6 +129,8 @@ def _receive(account: Account, item: IncomingMessage, delivery: Delivery) -> Non
     delivery.conversation_id, delivery.message_id = stored.conversation_id, stored.message_id
     delivery.message_ref, delivery.sent_at = item.message_ref[:200], item.sent_at
     delivery.result, delivery.detail, delivery.body = stored.result, stored.detail[:300], dict(item.body)
+    if stored.has_files:
+        enqueue([fetch_job(delivery)])
 
 
 def _record_receipt(account: Account, item: ReceiptUpdate, delivery: Delivery) -> None:

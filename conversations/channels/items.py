@@ -31,10 +31,14 @@ class Sender:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that is fetched after the webhook was answered. `ref` is what the provider gives it out for."""
+    """A file that is fetched after the webhook was answered. `ref` is what the provider gives it out for.
+
+    `declared_type` is the sender's word on what it is.
+    """
 
     ref: str
     name: str
+    declared_type: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import cast
 from uuid import UUID
 
 from conversations.channels.outgoing import (
@@ -21,12 +22,14 @@ from conversations.channels.outgoing import (
 )
 from conversations.channels.pacing import next_turn, pause_account
 from conversations.channels.presses import acknowledge_press, is_press
-from conversations.channels.provider import Button, OutgoingPart, Provider
+from conversations.channels.provider import Button, OutgoingFile, OutgoingPart, Provider
 from conversations.channels.receipts import record_effect
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.window import is_window_open
+from conversations.common.attachment_links import temporary_url
+from conversations.common.payloads import StoredAttachment
 from conversations.live.event_log import ConversationLog, job_log, lock_conversation, open_log
-from conversations.models import Chat, Receipt, ReceiptState
+from conversations.models import Attachment, Chat, Receipt, ReceiptState
 from conversations.models.event import EventType
 from jobs.enqueue import enqueue
 from jobs.errors import WrongState
@@ -55,6 +58,7 @@ RECONNECT_FIRST = "The provider rejects the channel’s credentials. Connect it 
 UNREADABLE = "The channel’s secret can’t be read. Connect it again."
 OTHER_ACCOUNT = "The channel is connected to another account by now."
 WINDOW_CLOSED = "The customer hasn’t written for 24 hours. Only a template may be sent now."
+FILE_DELETED = "The file was deleted."
 EARLIER_PART_FAILED = "The part before this one didn’t arrive."
 
 
@@ -245,7 +249,16 @@ def _part(effect: Effect) -> OutgoingPart:
         buttons=tuple(Button(**one) for one in arguments.get("buttons", ())),
         choose=arguments.get("choose", ""),
         template=arguments.get("template"),
+        file=_file(arguments["file"]) if "file" in arguments else None,
     )
+
+
+def _file(stored: StoredAttachment) -> OutgoingFile:
+    found = Attachment.objects.filter(pk=stored["id"]).first()
+    if found is None:
+        raise _NothingToSend(FILE_DELETED)
+    url = temporary_url(cast(UUID, found.organization_id), found.pk)
+    return OutgoingFile(found.name, found.content_type, bytes(found.content), url)
 
 
 def _has_failed_part(effect: Effect) -> bool:

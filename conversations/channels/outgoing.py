@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -11,6 +12,7 @@ from conversations.channels.provider import Provider
 from conversations.channels.registry import MESSENGERS, PROVIDERS
 from conversations.channels.split import split_text, units
 from conversations.channels.templates import TEMPLATE
+from conversations.common.payloads import StoredAttachment
 from conversations.common.place import place_in
 from conversations.common.presenters import attachment_payload
 from conversations.live.event_log import ConversationLog
@@ -95,21 +97,34 @@ def is_channel_message(effect: Effect) -> bool:
 
 
 def _arguments(message: Message, chat: Chat, provider: Provider, shown: ShownBlocks) -> list[dict[str, Any]]:
-    """The arguments of each part. Files are links after the text, and buttons are below the last part."""
+    """The arguments of each part: the text, with buttons below its end, then the files."""
+    to = {"chat": str(chat.pk), "to": chat.external_id}
     if template := next((block[TEMPLATE] for block in message.blocks if block.get("type") == TEMPLATE), None):
-        return [{"chat": str(chat.pk), "to": chat.external_id, "text": message.content, TEMPLATE: template}]
+        return [{**to, "text": message.content, TEMPLATE: template}]
+    files = [one for one in message.attachments if provider.carries(one, to=chat.external_id)]
+    texts = _texts(message, provider, shown, files=files)
+    return [{**to, **one} for one in (*texts, *({"text": "", "file": file} for file in files))]
+
+
+def _texts(
+    message: Message, provider: Provider, shown: ShownBlocks, *, files: Sequence[StoredAttachment]
+) -> list[dict[str, Any]]:
+    """The parts of the text. A file that the channel doesn't take is a link after it."""
     has_buttons = bool(shown.buttons and provider.longest_with_buttons)
     numbered = shown.numbered if shown.buttons and not has_buttons else ""
-    from_files = [attachment_payload(one, message.organization_id)["url"] for one in message.attachments]
-    text = "\n".join(part for part in (message.content, *from_files, *shown.lines, numbered) if part)
+    links = [attachment_payload(one, message.organization_id)["url"] for one in message.attachments if one not in files]
+    # An answer of files alone has their names as its words.
+    is_names = bool(files) and message.content == ", ".join(one["name"] for one in message.attachments)
+    words = "" if is_names else message.content
+    text = "\n".join(part for part in (words, *links, *shown.lines, numbered) if part)
     # Buttons need a text.
-    parts = split_text(text or shown.choose, longest=provider.longest_part)[:MOST_PARTS]
+    parts = split_text(text or shown.choose, longest=provider.longest_part)[: MOST_PARTS - len(files)]
     if has_buttons and units(parts[-1]) > provider.longest_with_buttons:
         parts[-1:] = split_text(parts[-1], longest=provider.longest_with_buttons)
-    arguments: list[dict[str, Any]] = [{"chat": str(chat.pk), "to": chat.external_id, "text": part} for part in parts]
+    texts: list[dict[str, Any]] = [{"text": part} for part in parts]
     if has_buttons:
-        arguments[-1] |= {"buttons": [asdict(one) for one in shown.buttons], "choose": shown.choose}
-    return arguments
+        texts[-1] |= {"buttons": [asdict(one) for one in shown.buttons], "choose": shown.choose}
+    return texts
 
 
 def _effect(place: Place, message: Message, arguments: dict[str, Any], part: int) -> Effect:

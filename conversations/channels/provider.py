@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Protocol
 
-from conversations.channels.items import Item
+from conversations.channels.items import Item, RemoteFile
+from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel
 from projects.connections.integrations import Connection
 from tools.engine.execution.outcome import Outcome
@@ -37,10 +38,20 @@ class Button:
 
 
 @dataclass(frozen=True)
+class OutgoingFile:
+    """A file of a message. `url` opens it for a provider that fetches it, for a few hours."""
+
+    name: str
+    content_type: str
+    content: bytes = field(repr=False)
+    url: str
+
+
+@dataclass(frozen=True)
 class OutgoingPart:
     """One message of the provider's, at most `longest_part` characters. `choose` is the word that opens the list of the
     buttons, where a provider shows only a few below a message. `template` is sent in place of the text, in the
-    provider's form.
+    provider's form. A part with a `file` has no text.
     """
 
     chat_id: str
@@ -49,6 +60,7 @@ class OutgoingPart:
     buttons: Sequence[Button] = ()
     template: Mapping[str, Any] | None = None
     choose: str = ""
+    file: OutgoingFile | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +77,7 @@ class LinkResult:
 
 
 class Provider(Protocol):
-    """A provider of one kind of channel. Only `send`, `link`, `unlink` and `inspect` use the network."""
+    """A provider of one kind of channel. Only `send`, `fetch`, `link`, `unlink` and `inspect` use the network."""
 
     kind: str
     channel: Channel
@@ -97,6 +109,18 @@ class Provider(Protocol):
 
     def parse(self, connection: Connection, request: WebhookRequest) -> Sequence[Item]:
         """The items of a webhook, oldest first. One that can't be read is an IgnoredItem. Raises MalformedWebhook."""
+        ...
+
+    def parse_stored(self, body: Mapping[str, Any]) -> Item:
+        """The item of a stored delivery, which was parsed before."""
+        ...
+
+    async def fetch(self, connection: Connection, file: RemoteFile, *, max_bytes: int) -> bytes:
+        """Fetch a file that a customer sent. Raises NotFetched, and FetchLater if another try may succeed."""
+        ...
+
+    def carries(self, file: StoredAttachment, *, to: str) -> bool:
+        """True if a chat takes this file as one. Any other is sent as a link."""
         ...
 
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:

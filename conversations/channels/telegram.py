@@ -22,7 +22,8 @@ from conversations.channels.items import (
     clean_text,
 )
 from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, WebhookRequest
-from conversations.channels.telegram_api import BotApi, read_outcome
+from conversations.channels.telegram_api import BotApi, read_outcome, send_file
+from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel
 from outbound.guard import Guard
 from projects.connections.integrations import Connection
@@ -87,7 +88,18 @@ class Telegram:
             raise MalformedWebhook("The update has no update_id.")
         return [parse_update(update)]
 
+    def parse_stored(self, body: Mapping[str, Any]) -> Item:
+        return parse_update(body)
+
+    async def fetch(self, connection: Connection, file: RemoteFile, *, max_bytes: int) -> bytes:
+        return await _api(connection).fetch(file.ref, max_bytes=max_bytes)
+
+    def carries(self, file: StoredAttachment, *, to: str) -> bool:
+        return True
+
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
+        if part.file is not None:
+            return await send_file(_api(connection), part.file, to=part.chat_id)
         body: dict[str, Any] = {"chat_id": _chat_id(part.chat_id), "text": part.text}
         if part.buttons:
             keys = [[{"text": one.label[:64], "callback_data": _cut(one.id, 64)}] for one in part.buttons]
@@ -223,9 +235,10 @@ def _content(message: Mapping[str, Any]) -> tuple[str, list[RemoteFile]]:
 def _files(message: Mapping[str, Any]) -> list[RemoteFile]:
     if sizes := message.get("photo"):
         largest = max(sizes, key=lambda size: int(size.get("file_size") or size.get("width") or 0))
-        return [RemoteFile(str(largest["file_id"]), "photo.jpg")]
+        return [RemoteFile(str(largest["file_id"]), "photo.jpg", "image/jpeg")]
     if isinstance(document := message.get("document"), dict) and "animation" not in message:
-        return [RemoteFile(str(document["file_id"]), clean_text(document.get("file_name")) or "file")]
+        name, declared = clean_text(document.get("file_name")), clean_text(document.get("mime_type"))
+        return [RemoteFile(str(document["file_id"]), name or "file", declared)]
     return []
 
 

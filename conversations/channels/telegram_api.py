@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from conversations.channels.media import (
+    NO_FILE,
+    REJECTED,
+    STRANGE,
+    TOO_LARGE,
+    FetchLater,
+    NotFetched,
+    check_status,
+    fetch_file,
+)
+from conversations.channels.provider import OutgoingFile
 from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
+from outbound.multipart import UploadedFile, encode_form
 from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
 
 DEADLINE_S = 15.0
+UPLOAD_DEADLINE_S = 60.0
 # The message may have been sent. It must not be sent twice, so it is not retried.
 UNCLEAR = frozenset({408, 409, 425})
 ADAPTER = "telegram"
+FILE_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,299}")
+# Shown as pictures. Telegram would turn any other image into something else, so it goes as a document.
+PHOTOS = frozenset({"image/jpeg", "image/png"})
+# A picture that is too long or too wide for one. It wasn't sent.
+NO_PHOTO = ("photo_invalid_dimensions", "image_process_failed")
 
 # What Telegram's descriptions mean, by a part of them in lower case.
 MEANINGS: Mapping[str, str] = {
@@ -68,11 +87,32 @@ class BotApi:
 
     async def call(self, method: str, body: Mapping[str, Any]) -> BotAnswer:
         """Call a method within 15 seconds. Every foreseen failure is an answer."""
-        url = f"{self._server}/bot{self._token}/{method}"
-        headers = {"Content-Type": "application/json", "Accept": "application/json"}
         sent = json.dumps(body, ensure_ascii=False).encode()
+        return await self._post(method, sent, content_type="application/json", deadline_s=DEADLINE_S)
+
+    async def upload(self, method: str, fields: Mapping[str, str], file: UploadedFile) -> BotAnswer:
+        """Call a method with a file, within a minute. Every foreseen failure is an answer."""
+        sent, content_type = encode_form(fields, file)
+        return await self._post(method, sent, content_type=content_type, deadline_s=UPLOAD_DEADLINE_S)
+
+    async def fetch(self, file_id: str, *, max_bytes: int) -> bytes:
+        """Fetch a file that somebody sent to the bot. Raises NotFetched."""
+        answer = await self.call("getFile", {"file_id": file_id})
+        _check_file(answer)
+        found = answer.result if isinstance(answer.result, dict) else {}
+        path, size = found.get("file_path"), found.get("file_size")
+        # It becomes part of an address that holds the token.
+        if not isinstance(path, str) or not FILE_PATH.fullmatch(path) or ".." in path:
+            raise NotFetched(STRANGE)
+        if isinstance(size, int) and size > max_bytes:
+            raise NotFetched(TOO_LARGE)
+        return await fetch_file(self._guard, f"{self._server}/file/bot{self._token}/{path}", max_bytes=max_bytes)
+
+    async def _post(self, method: str, sent: bytes, *, content_type: str, deadline_s: float) -> BotAnswer:
+        url = f"{self._server}/bot{self._token}/{method}"
+        headers = {"Content-Type": content_type, "Accept": "application/json"}
         try:
-            response = await self._guard.request("POST", url, headers=headers, body=sent, deadline_s=DEADLINE_S)
+            response = await self._guard.request("POST", url, headers=headers, body=sent, deadline_s=deadline_s)
         except Unreadable as error:
             return BotAnswer(status=error.status, description=str(error))
         except OutboundError as error:
@@ -80,9 +120,40 @@ class BotApi:
         return _read(response.status, response.body, self._token)
 
 
-def read_outcome(answer: BotAnswer, sent: Mapping[str, Any]) -> Outcome:
+async def send_file(api: BotApi, file: OutgoingFile, *, to: str) -> Outcome:
+    """Send a file as a picture, or as a document if it is none or Telegram takes it for none."""
+    fields = {"chat_id": to}
+    method = "sendPhoto" if file.content_type in PHOTOS else "sendDocument"
+    answer = await _upload(api, method, fields, file)
+    if method == "sendPhoto" and answer.status == 400 and answer.description.lower().endswith(NO_PHOTO):
+        method = "sendDocument"
+        answer = await _upload(api, method, fields, file)
+    return read_outcome(answer, {**fields, "file": file.name}, method=method)
+
+
+async def _upload(api: BotApi, method: str, fields: Mapping[str, str], file: OutgoingFile) -> BotAnswer:
+    field = "photo" if method == "sendPhoto" else "document"
+    return await api.upload(method, fields, UploadedFile(field, file.name, file.content_type, file.content))
+
+
+def _check_file(answer: BotAnswer) -> None:
+    """Raise NotFetched for an answer that names no file."""
+    if answer.is_ok:
+        return
+    if answer.failure is not None:
+        raise FetchLater("Telegram couldn’t be reached")
+    if "too big" in answer.description.lower():
+        raise NotFetched(TOO_LARGE)
+    if answer.is_refused:
+        raise NotFetched(REJECTED)
+    if answer.status == 400:
+        raise NotFetched(NO_FILE)
+    check_status(answer.status)
+
+
+def read_outcome(answer: BotAnswer, sent: Mapping[str, Any], *, method: str = "sendMessage") -> Outcome:
     """The outcome of a message, by the table of the ledger: only what certainly wasn't sent may be sent again."""
-    request = {"method": "sendMessage", "body": dict(sent)}
+    request = {"method": method, "body": dict(sent)}
     details: dict[str, Any] = {"request": request, "adapter": ADAPTER}
     if isinstance(answer.failure, NotSent):
         return Outcome.not_sent(answer.problem, **details)

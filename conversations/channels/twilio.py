@@ -19,7 +19,9 @@ from conversations.channels.items import (
     Sender,
     clean_text,
 )
+from conversations.channels.media import fetch_file
 from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, WebhookRequest
+from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel, ReceiptState
 from outbound.guard import Guard
 from projects.common.phones import InvalidPhone, read_phone
@@ -32,6 +34,11 @@ from tools.services.messaging.twilio import MEANINGS, WHATSAPP, Twilio
 
 MESSAGES, STATUS = "/hooks/twilio/messages", "/hooks/twilio/status"
 MOST_MEDIA = 10
+# By text to the United States and Canada, and on WhatsApp.
+MOST_MEDIA_BYTES = 5 * 1024 * 1024
+MMS_COUNTRIES = "+1"
+MMS_TYPES = frozenset({"image/jpeg", "image/png", "image/gif"})
+WHATSAPP_TYPES = frozenset({"image/jpeg", "image/png", "application/pdf"})
 STATES: Mapping[str, ReceiptState] = {
     "accepted": ReceiptState.ACCEPTED,
     "queued": ReceiptState.ACCEPTED,
@@ -98,6 +105,19 @@ class TwilioMessages:
             return [_status(sid, status, fields)]
         return [_message(sid, fields)]
 
+    def parse_stored(self, body: Mapping[str, Any]) -> Item:
+        return _message(str(body.get("MessageSid") or body.get("SmsSid")), body)
+
+    async def fetch(self, connection: Connection, file: RemoteFile, *, max_bytes: int) -> bytes:
+        guard = Guard(allow=django_settings.OUTBOUND_ALLOW)
+        twilio = Twilio(_settings(connection), token=connection.secret, guard=guard)
+        return await fetch_file(guard, file.ref, max_bytes=max_bytes, credentials=twilio.credentials_for(file.ref))
+
+    def carries(self, file: StoredAttachment, *, to: str) -> bool:
+        on_whatsapp = to.startswith(WHATSAPP)
+        types = WHATSAPP_TYPES if on_whatsapp else MMS_TYPES if to.startswith(MMS_COUNTRIES) else frozenset[str]()
+        return file["content_type"] in types and file["size"] <= MOST_MEDIA_BYTES
+
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
         twilio = Twilio(
             _settings(connection),
@@ -105,7 +125,8 @@ class TwilioMessages:
             guard=Guard(allow=django_settings.OUTBOUND_ALLOW),
             status_callback=f"{django_settings.BASE_URL}{STATUS}",
         )
-        outcome = await twilio.send(Sms(to=part.chat_id, text=part.text), key=part.key)
+        media = part.file.url if part.file else ""
+        outcome = await twilio.send(Sms(to=part.chat_id, text=part.text, media=media), key=part.key)
         sid = outcome.result.get("sid")
         return replace(outcome, told="", result={**outcome.result, "message_ref": str(sid or "")})
 
@@ -161,7 +182,7 @@ def _files(sid: str, fields: Mapping[str, str]) -> list[RemoteFile]:
     count = fields.get("NumMedia", "0")
     number = min(int(count), MOST_MEDIA) if count.isdecimal() else 0
     return [
-        RemoteFile(fields[f"MediaUrl{index}"], f"file {index + 1}")
+        RemoteFile(fields[f"MediaUrl{index}"], f"file {index + 1}", clean_text(fields.get(f"MediaContentType{index}")))
         for index in range(number)
         if f"MediaUrl{index}" in fields
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, cast
@@ -21,7 +21,8 @@ from conversations.channels.items import (
     clean_text,
 )
 from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, WebhookRequest
-from conversations.channels.whatsapp_api import GraphApi, meaning_of, read_outcome
+from conversations.channels.whatsapp_api import CARRIED, GraphApi, meaning_of, read_outcome, send_file
+from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel, ReceiptState
 from outbound.guard import Guard
 from projects.connections.integrations import Connection
@@ -39,6 +40,7 @@ STATES: Mapping[str, ReceiptState] = {
     "read": ReceiptState.READ,
     "failed": ReceiptState.FAILED,
 }
+Parser = Callable[[str, Mapping[str, Any], Mapping[Any, Any]], Item]
 FILES = ("image", "document", "audio", "video", "sticker")
 # Of buttons below a message, and of the rows of a list.
 MOST_BUTTONS, LONGEST_BUTTON = 3, 20
@@ -88,7 +90,19 @@ class WhatsApp:
         # Oldest first, whatever the order of the batch.
         return sorted(items[:MOST_ITEMS], key=_moment_of)
 
+    def parse_stored(self, body: Mapping[str, Any]) -> Item:
+        return _parse(_message, str(body.get("id")), body, {})
+
+    async def fetch(self, connection: Connection, file: RemoteFile, *, max_bytes: int) -> bytes:
+        return await graph_api(connection).fetch(file.ref, max_bytes=max_bytes)
+
+    def carries(self, file: StoredAttachment, *, to: str) -> bool:
+        return file["size"] <= CARRIED.get(file["content_type"], 0)
+
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
+        if part.file is not None:
+            number = _settings(connection).phone_number_id
+            return await send_file(graph_api(connection), part.file, number=number, to=part.chat_id)
         body: dict[str, Any] = {"messaging_product": "whatsapp", "recipient_type": "individual", "to": part.chat_id}
         body |= _content_of(part)
         path = f"{_settings(connection).phone_number_id}/messages"
@@ -154,10 +168,14 @@ def _items(value: Mapping[str, Any], number_id: str) -> Iterator[Item]:
             if not is_ours:
                 yield IgnoredItem(id, "The message belongs to another number of the account.")
                 continue
-            try:
-                yield parse(id, raw, names)
-            except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError):
-                yield IgnoredItem(id, "The item is malformed.", is_malformed=True)
+            yield _parse(parse, id, raw, names)
+
+
+def _parse(parse: Parser, id: str, raw: Mapping[str, Any], names: Mapping[Any, Any]) -> Item:
+    try:
+        return parse(id, raw, names)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError):
+        return IgnoredItem(id, "The item is malformed.", is_malformed=True)
 
 
 def _id_of(raw: Any, name: str) -> str:
@@ -225,7 +243,8 @@ def _file(kind: str, content: Mapping[str, Any]) -> tuple[str, list[RemoteFile]]
     if kind in ("audio", "video", "sticker"):
         said = f"[The customer sent {'an' if kind == 'audio' else 'a'} {kind}, which can't be read here.]"
         return "\n".join(part for part in (caption, said) if part), []
-    return caption, [RemoteFile(str(content["id"]), clean_text(content.get("filename")) or f"{kind}.jpg")]
+    declared = clean_text(content.get("mime_type"))
+    return caption, [RemoteFile(str(content["id"]), clean_text(content.get("filename")) or kind, declared)]
 
 
 def _contact(one: Mapping[str, Any]) -> str:

@@ -3,23 +3,47 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from conversations.channels.items import clean_text
+from conversations.channels.media import (
+    NO_FILE,
+    REJECTED,
+    STRANGE,
+    TOO_LARGE,
+    FetchLater,
+    NotFetched,
+    check_status,
+    fetch_file,
+)
 from conversations.channels.pacing import OF_CHAT
+from conversations.channels.provider import OutgoingFile
 from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
-from tools.engine.execution.outcome import Outcome
+from outbound.multipart import UploadedFile, encode_form
+from outbound.origin import is_same_server
+from tools.engine.execution.outcome import Ending, Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
 
 DEADLINE_S = 15.0
+UPLOAD_DEADLINE_S = 60.0
+# Meta's own domains, from which it gives files out.
+MEDIA_HOSTS = (".fbsbx.com", ".facebook.com", ".whatsapp.net")
+# "The object doesn't exist", as Meta says of a media id that has expired.
+NO_OBJECT = 100
 UNCLEAR = frozenset({408, 409, 425})
 LIMITED = frozenset({4, 80007, 130429, 131048, 131056})
 LIMITED_CHAT = 131056
 REFUSED = frozenset({0, 3, 10, 190})
 ADAPTER = "whatsapp"
+# The types of files that WhatsApp takes, each with its limit in bytes.
+MB = 1024 * 1024
+IMAGES: Mapping[str, int] = {"image/jpeg": 5 * MB, "image/png": 5 * MB}
+CARRIED: Mapping[str, int] = {**IMAGES, "application/pdf": 100 * MB, "text/plain": 100 * MB}
 MEANINGS: Mapping[int, str] = {
     131026: "The customer’s number has no WhatsApp, or can’t get this message.",
     131047: "The customer hasn’t written for 24 hours. Only a template may be sent now.",
@@ -86,13 +110,44 @@ class GraphApi:
 
     async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> GraphAnswer:
         """Call the API within 15 seconds. Every foreseen failure is an answer."""
-        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         sent = None if body is None else json.dumps(body, ensure_ascii=False).encode()
+        return await self._request(method, path, sent, content_type="application/json", deadline_s=DEADLINE_S)
+
+    async def upload(self, path: str, fields: Mapping[str, str], file: UploadedFile) -> GraphAnswer:
+        """Upload a file within a minute. Every foreseen failure is an answer."""
+        sent, content_type = encode_form(fields, file)
+        return await self._request("POST", path, sent, content_type=content_type, deadline_s=UPLOAD_DEADLINE_S)
+
+    async def fetch(self, media_id: str, *, max_bytes: int) -> bytes:
+        """Fetch a file that a customer sent. Raises NotFetched."""
+        # It becomes part of an address.
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,200}", media_id):
+            raise NotFetched(STRANGE)
+        answer = await self.call("GET", media_id)
+        _check_media(answer)
+        url, size = answer.document.get("url"), answer.document.get("file_size")
+        if not isinstance(url, str) or not self._may_read(url):
+            raise NotFetched(STRANGE)
+        if str(size).isdecimal() and int(str(size)) > max_bytes:
+            raise NotFetched(TOO_LARGE)
+        credentials = {"Authorization": f"Bearer {self._token}"}
+        return await fetch_file(self._guard, url, max_bytes=max_bytes, credentials=credentials)
+
+    def _may_read(self, url: str) -> bool:
+        """True if the token may be shown to the server of this address."""
+        parts = urlsplit(url)
+        is_meta = parts.scheme == "https" and f".{parts.hostname}".endswith(MEDIA_HOSTS)
+        return is_meta or is_same_server(url, self._server)
+
+    async def _request(
+        self, method: str, path: str, sent: bytes | None, *, content_type: str, deadline_s: float
+    ) -> GraphAnswer:
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         if sent is not None:
-            headers["Content-Type"] = "application/json"
+            headers["Content-Type"] = content_type
         url = f"{self._server}/{path}"
         try:
-            response = await self._guard.request(method, url, headers=headers, body=sent, deadline_s=DEADLINE_S)
+            response = await self._guard.request(method, url, headers=headers, body=sent, deadline_s=deadline_s)
         except Unreadable as error:
             return GraphAnswer(status=error.status)
         except OutboundError as error:
@@ -109,6 +164,43 @@ class GraphApi:
             excerpt=text[:LONGEST_EXCERPT],
             retry_after_seconds=float(pause) if pause.isascii() and pause.isdigit() and len(pause) < 6 else None,
         )
+
+
+def _check_media(answer: GraphAnswer) -> None:
+    """Raise NotFetched for an answer that names no file."""
+    if answer.is_ok:
+        return
+    if answer.failure is not None:
+        raise FetchLater("WhatsApp couldn’t be reached")
+    if answer.code in LIMITED:
+        raise FetchLater("Meta is limiting requests")
+    if answer.is_refused:
+        raise NotFetched(REJECTED)
+    if answer.code == NO_OBJECT:
+        raise NotFetched(NO_FILE)
+    check_status(answer.status)
+
+
+async def send_file(api: GraphApi, file: OutgoingFile, *, number: str, to: str) -> Outcome:
+    """Upload a file, and send the message that names its id."""
+    fields = {"messaging_product": "whatsapp", "type": file.content_type}
+    uploaded = await api.upload(
+        f"{number}/media", fields, UploadedFile("file", file.name, file.content_type, file.content)
+    )
+    if not (uploaded.is_ok and uploaded.document.get("id")):
+        return _read_upload(uploaded, fields)
+    media = {"id": str(uploaded.document["id"])}
+    kind, sent = ("image", media) if file.content_type in IMAGES else ("document", {**media, "filename": file.name})
+    body = {"messaging_product": "whatsapp", "recipient_type": "individual", "to": to, "type": kind, kind: sent}
+    return read_outcome(await api.call("POST", f"{number}/messages", body), body)
+
+
+def _read_upload(answer: GraphAnswer, sent: Mapping[str, Any]) -> Outcome:
+    """The outcome of a failed upload. It reached no customer, so another try is safe."""
+    outcome = read_outcome(answer, sent)
+    if outcome.ending in (Ending.UNKNOWN, Ending.DONE):
+        return Outcome.not_sent("The file couldn’t be uploaded to WhatsApp.", adapter=ADAPTER)
+    return outcome
 
 
 def read_outcome(answer: GraphAnswer, sent: Mapping[str, Any]) -> Outcome:

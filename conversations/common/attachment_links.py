@@ -1,11 +1,12 @@
 """Signed addresses of attached files.
 
 An address opens its file without signing in, because customers have no account. It holds no secret of the tenant, can't
-be guessed, and works until the file is deleted.
+be guessed, and works until the file is deleted. One that a provider fetches a file from works for a few hours.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -14,6 +15,10 @@ from django.conf import settings
 from tools.services.signed_links import Signer
 
 SIGNER = Signer("conversations.attachments", size=32)
+# With the second since 1970 until which it works.
+TEMPORARY_SIGNER = Signer("conversations.attachments.temporary", size=36)
+# A provider may queue a message for this long before it fetches the file.
+TEMPORARY_SECONDS = 4 * 3600
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,16 @@ def attachment_url(organization_id: UUID, attachment_id: UUID) -> str:
     return f"{settings.BASE_URL}/files/{SIGNER.sign(organization_id.bytes + attachment_id.bytes)}"
 
 
+def temporary_url(organization_id: UUID, attachment_id: UUID) -> str:
+    """The file's address for the next four hours."""
+    until = int(time.time()) + TEMPORARY_SECONDS
+    payload = organization_id.bytes + attachment_id.bytes + until.to_bytes(4, "big")
+    return f"{settings.BASE_URL}/files/{TEMPORARY_SIGNER.sign(payload)}"
+
+
 def read_attachment_token(token: str) -> AttachmentTarget | None:
-    """The file of a token, or None if we did not sign it."""
-    payload = SIGNER.read(token)
-    return AttachmentTarget(UUID(bytes=payload[:16]), UUID(bytes=payload[16:])) if payload else None
+    """The file of a token, or None if we did not sign it or its time is over."""
+    payload = SIGNER.read(token) or TEMPORARY_SIGNER.read(token)
+    if payload is None or (len(payload) > SIGNER.size and int.from_bytes(payload[32:], "big") < time.time()):
+        return None
+    return AttachmentTarget(UUID(bytes=payload[:16]), UUID(bytes=payload[16:32]))

@@ -7,6 +7,7 @@ from datetime import timedelta
 from conversations.calls.arrival import LANE as CALL
 from conversations.calls.keeper import run_call
 from conversations.calls.store import fail_call
+from conversations.channels.fetching import files_lane
 from conversations.channels.lane import channel_lane
 from conversations.flows.effects import fail_effect, reopen_effect, run_effect
 from conversations.flows.extraction import run_extraction
@@ -103,6 +104,7 @@ LANES = (
         on_run_again=reopen_effect,
     ),
     channel_lane(),
+    files_lane(),
 )
 
 # Hooks of the periodic sweep, in their order.

@@ -1,16 +1,17 @@
-"""Files that operators attach to their answers: uploaded first, then sent with a message."""
+"""Files of messages: those that operators upload first and then send, and those that customers sent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext
 
 from conversations.common.payloads import StoredAttachment
-from conversations.handover.file_types import ALLOWED, clean_name, detect_type, safe_name
-from conversations.models import Attachment, Conversation
+from conversations.handover.file_types import ALLOWED, clean_name, detect_type, is_declared, safe_name
+from conversations.models import Attachment, Conversation, Message
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import Conflict, Unprocessable
 from projects.models import User
@@ -34,6 +35,31 @@ def upload(conversation: Conversation, content: bytes, *, name: str, by: User) -
     Raises Unprocessable for an empty or too large file and for any type that isn't allowed, Conflict if too many files
     wait or the storage is full.
     """
+    content_type = _check(content, name=name)
+    if Attachment.objects.filter(conversation=conversation, message=None).count() >= MAX_UNSENT:
+        raise Conflict(
+            gettext("%(max_unsent)s files are waiting to be sent in this conversation. Send some of them first.")
+            % {"max_unsent": MAX_UNSENT}
+        )
+    return _store(conversation, content, name=name, content_type=content_type, uploaded_by=by)
+
+
+def receive(
+    conversation: Conversation, message: Message, content: bytes, *, name: str, declared_type: str
+) -> Attachment:
+    """Store a file that a customer sent with a message, in the running transaction.
+
+    Raises Unprocessable and Conflict as `upload` does, and Unprocessable (`file_type_differs`) for a file that was
+    declared to be something else: an SVG image, which is a text, or a page that was sent as a picture.
+    """
+    content_type = _check(content, name=name)
+    if not is_declared(content_type, declared_type):
+        raise Unprocessable("file_type_differs", f"{clean_name(name)} isn’t what it was sent as.")
+    return _store(conversation, content, name=name, content_type=content_type, message=message)
+
+
+def _check(content: bytes, *, name: str) -> str:
+    """The content type of a file. Raises Unprocessable."""
     content_type, shown = detect_type(content), clean_name(name)
     if not content:
         raise Unprocessable("empty_file", gettext("%(shown)s is empty.") % {"shown": shown})
@@ -47,19 +73,18 @@ def upload(conversation: Conversation, content: bytes, *, name: str, by: User) -
             "file_type_not_allowed",
             gettext("%(shown)s can't be attached. Attach %(allowed)s.") % {"shown": shown, "allowed": ALLOWED},
         )
-    if Attachment.objects.filter(conversation=conversation, message=None).count() >= MAX_UNSENT:
-        raise Conflict(
-            gettext("%(max_unsent)s files are waiting to be sent in this conversation. Send some of them first.")
-            % {"max_unsent": MAX_UNSENT}
-        )
+    return content_type
+
+
+def _store(conversation: Conversation, content: bytes, *, name: str, content_type: str, **fields: Any) -> Attachment:
     admit_bytes(conversation.project, len(content))
     return Attachment.objects.create(
         conversation=conversation,
-        uploaded_by=by,
         name=safe_name(name, content_type),
         content_type=content_type,
         size=len(content),
         content=content,
+        **fields,
     )
 
 

@@ -38,6 +38,14 @@ def detect_type(content: bytes) -> str | None:
     return TEXT if _is_text(content) else None
 
 
+def is_declared(content_type: str, declared: str) -> bool:
+    """False if a file was declared to be an image or a PDF and is none."""
+    kind = declared.partition(";")[0].strip().lower()
+    if kind.startswith("image/"):
+        return content_type.startswith("image/")
+    return content_type == kind if kind == "application/pdf" else True
+
+
 def safe_name(name: str, content_type: str) -> str:
     """The name as in `clean_name`, with an ending of its type."""
     clean, endings = clean_name(name), _ENDINGS[content_type]

@@ -1,4 +1,4 @@
-"""Files that staff attach to their answers."""
+"""Files of messages: attached by staff, or sent by customers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 class Attachment(TenantModel):
     """A file in a conversation. It is sent once it has a `message`; until then only staff knows of it.
 
-    `content_type` follows from the content, never from what the uploader said.
+    `content_type` follows from the content, never from what the uploader said. `uploaded_by` is null for a file that the
+    customer sent.
     """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="attachments")

@@ -17,6 +17,7 @@ from conversations.common.prompt_shapes import (
     Section,
     Step,
 )
+from conversations.context.pictures import pictures_of
 from conversations.context.transcript import TranscriptMessage, as_line
 from conversations.context.turn_context import TurnContext
 from conversations.context.urgent_messages import URGENT_EVENTS, UrgentMessages, urgent_messages
@@ -78,9 +79,11 @@ def build_request(context: TurnContext, offer: Offer = NO_OFFER) -> ChatRequest:
     """The request for a turn's reply: stable prompt, transcript, then the parts that change every turn."""
     history, latest = _split(context)
     knowledge = _knowledge(context, latest)
-    return within_budget(
+    request = within_budget(
         lambda kept: _request(context, offer, kept, latest, knowledge), history, extra_bytes=offer.weight
     )
+    pictures = pictures_of(context.conversation.pk, latest)
+    return replace(request, pictures=pictures) if pictures else request
 
 
 def view_of(directives: Directives | None, *, facts: Sequence[Fact] = ()) -> DirectivesView | None:

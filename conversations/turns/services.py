@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from typing import Any, cast
 from uuid import UUID
@@ -176,12 +177,14 @@ def post_message(
     project_id: UUID | None = None,
     is_answered: bool = True,
     may_refuse: bool = True,
+    reply_delay: timedelta | None = None,
     job: ClaimedJob | None = None,
 ) -> Posted:
     """Store a customer's message and queue its reply. The newer-message policy decides about a reply in progress; what it
     refuses waits for its turn if the channel can't refuse (`may_refuse`).
 
-    A message that is not to be answered (`is_answered`) is stored and observed.
+    A message that is not to be answered (`is_answered`) is stored and observed. The reply begins after `reply_delay`, or
+    once `jobs.enqueue.bring_forward` is called.
 
     Whoever hears the customer under a `job` passes it, and writes nothing once another process holds it.
 
@@ -206,7 +209,8 @@ def post_message(
         turn = log.add_turn(message_id=uuid7())
         message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
         event = log.conversation.last_event
-        queue_reply(log, turn, policy=policy if may_refuse or policy != "reject" else "queue")
+        due_at = log.now + reply_delay if reply_delay else None
+        queue_reply(log, turn, policy=policy if may_refuse or policy != "reject" else "queue", run_after=due_at)
     failpoint("msg.pre_commit")
     return Posted(log.conversation, message, turn, event)
 
@@ -217,7 +221,7 @@ def message_event(conversation_id: UUID, message_id: str) -> int:
     return events.values_list("seq", flat=True).get()
 
 
-def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> None:
+def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage, run_after: datetime | None = None) -> None:
     """Queue a turn's reply. By policy it follows unsent replies, or supersedes them and takes over their turns."""
     transaction.on_commit(partial(failpoint, "msg.post_commit_pre_wake"))
     [job] = enqueue(
@@ -228,6 +232,7 @@ def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage) -> No
                 subject_id=log.conversation.pk,
                 ordinal=turn.seq,
                 key=f"reply:{turn.pk}",
+                run_after=run_after,
                 mode=Mode.QUEUE if policy == "queue" else Mode.INTERRUPT,
             )
         ]

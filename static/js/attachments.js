@@ -12,6 +12,12 @@ export function attachments(files) {
   return h("ul", { class: "mg-files", "aria-label": gettext("Attached files") }, files.map((file) => h("li", {}, shown(file))));
 }
 
+/** The customer's words, without the lines that stand for files shown beside them. */
+export function wordsOf({ content, attachments: files = [] }) {
+  const lines = files.map(({ name }) => `[File: ${name}]`);
+  return content.split("\n").filter((line) => !lines.includes(line)).join("\n");
+}
+
 function shown({ name, content_type, size, url }) {
   const href = new URL(url).pathname;
   const isImage = content_type.startsWith("image/");

@@ -1,5 +1,5 @@
 // The transcript: rows keyed by content, rebuilt only when it changes.
-import { attachments } from "./attachments.js";
+import { attachments, wordsOf } from "./attachments.js";
 import { cards } from "./blocks.js";
 import { h, icon, linked, note, state } from "./dom.js";
 import * as format from "./format.js";
@@ -115,7 +115,8 @@ export class Chat {
   message(store, message) {
     const turn = store.turns.get(message.turn);
     const key = `message:${message.id}`;
-    if (message.role === "user") return { key, signature: message.content, build: () => this.fromCustomer(message) };
+    if (message.role === "user")
+      return { key, signature: JSON.stringify([message.content, message.attachments]), build: () => this.fromCustomer(message) };
     if (message.role === "system")
       return {
         key,
@@ -136,10 +137,12 @@ export class Chat {
   }
 
   fromCustomer(message) {
+    const words = wordsOf(message);
     return h(
       "div",
       { class: "mg-msg me" },
-      h("p", { dir: "auto" }, linked(message.content)),
+      words && h("p", { dir: "auto" }, linked(words)),
+      attachments(message.attachments),
       meta(said(message)),
     );
   }

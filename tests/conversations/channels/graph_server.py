@@ -15,6 +15,7 @@ from django.test import Client
 
 from conversations.models import Receipt
 from tests.conftest import Tenant
+from tests.conversations.channels.telegram_server import read_form
 from tests.processes import until
 
 URL, NUMBER, ANNA = "/api/v1/channels/whatsapp", "106540352242922", "393331234567"
@@ -31,15 +32,22 @@ class Graph(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Visit)
         self.calls: list[tuple[str, str, dict[str, Any]]] = []
         self.faults: list[tuple[int, dict[str, Any]]] = []
+        # The files that customers sent, by their id, and whom they were given out to.
+        self.media: dict[str, bytes] = {}
+        self.downloads: list[str] = []
+        self.upload_faults: list[tuple[int, dict[str, Any]]] = []
         self.typing: list[str] = []
         self.templates: list[dict[str, Any]] = []
 
 
 class _Visit(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        """The templates of the account, two on a page."""
+        """The templates of the account, two on a page; the address of a file, or the file itself."""
         server: Graph = self.server  # type: ignore[assignment]
         address = urlsplit(self.path)
+        if (id := address.path.rpartition("/")[2]) in server.media:
+            self._give_out(id, is_file=address.path.startswith("/attachments/"))
+            return
         if not address.path.endswith(f"/{ACCOUNT}/message_templates"):
             self._answer(400, {"error": {"code": 100, "message": "Unsupported get request."}})
             return
@@ -48,19 +56,34 @@ class _Visit(BaseHTTPRequestHandler):
         paging = {"cursors": {"before": str(start), "after": str(start + 2)}, **more}
         self._answer(200, {"data": server.templates[start : start + 2], "paging": paging})
 
+    def _give_out(self, id: str, *, is_file: bool) -> None:
+        server: Graph = self.server  # type: ignore[assignment]
+        if is_file:
+            server.downloads.append(self.headers["Authorization"])
+            self._write(200, server.media[id])
+            return
+        url = f"http://127.0.0.1:{server.server_address[1]}/attachments/{id}"
+        self._answer(200, {"url": url, "mime_type": "image/png", "file_size": len(server.media[id]), "id": id})
+
     def do_POST(self) -> None:
         server: Graph = self.server  # type: ignore[assignment]
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        raw, content_type = self.rfile.read(int(self.headers["Content-Length"])), self.headers["Content-Type"]
+        is_form = content_type.startswith("multipart/")
+        body = read_form(raw, content_type) if is_form else json.loads(raw)
         if "typing_indicator" in body:
             server.typing.append(body["message_id"])
             self._answer(200, {"success": True})
             return
         server.calls.append((self.path, self.headers["Authorization"], body))
-        status, document = server.faults.pop(0) if server.faults else (200, {"messages": [{"id": "wamid.out"}]})
+        usual = {"id": "media.out"} if is_form else {"messages": [{"id": "wamid.out"}]}
+        faults = server.upload_faults if is_form else server.faults
+        status, document = faults.pop(0) if faults else (200, usual)
         self._answer(status, document)
 
     def _answer(self, status: int, document: dict[str, Any]) -> None:
-        content = json.dumps(document).encode()
+        self._write(status, json.dumps(document).encode())
+
+    def _write(self, status: int, content: bytes) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import email
+import email.message
 import json
 import socket
 import struct
@@ -25,8 +27,15 @@ class BotCall:
 
 @dataclass
 class BotScript:
-    """The server's behavior. `faults` are answers by method, each used once; None cuts the connection off."""
+    """The server's behavior. `faults` are answers by method, each used once; None cuts the connection off.
 
+    `files` are the files that customers sent, by their id. `downloads` are the ids of those that were fetched, and
+    `download_faults` the statuses that the next ones get.
+    """
+
+    files: dict[str, bytes] = field(default_factory=dict)
+    downloads: list[str] = field(default_factory=list)
+    download_faults: list[int] = field(default_factory=list)
     calls: list[BotCall] = field(default_factory=list)
     faults: dict[str, list[tuple[int, Mapping[str, Any]] | None]] = field(default_factory=dict)
     webhook: dict[str, Any] = field(default_factory=dict)
@@ -36,10 +45,37 @@ class BotScript:
         return [call.body for call in self.calls if call.method == method]
 
 
+def read_form(raw: bytes, content_type: str) -> dict[str, Any]:
+    """The fields of a form. A file is its name, its type and its content."""
+    message = email.message_from_bytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + raw)
+    fields: dict[str, Any] = {}
+    for part in message.get_payload():
+        assert isinstance(part, email.message.Message)
+        content, file = part.get_payload(decode=True), part.get_filename()
+        assert isinstance(content, bytes)
+        name = str(part.get_param("name", header="Content-Disposition"))
+        fields[name] = (file, part.get_content_type(), content) if file else content.decode()
+    return fields
+
+
 class _Visit(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        script: BotScript = self.server.script  # type: ignore[attr-defined]
+        id = self.path.removeprefix(f"/file/bot{TOKEN}/files/")
+        script.downloads.append(id)
+        status = script.download_faults.pop(0) if script.download_faults else 200 if id in script.files else 404
+        content = script.files[id] if status == 200 else b"{}"
+        self.send_response(status)
+        self.send_header("Content-Type", "application/octet-stream")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
     def do_POST(self) -> None:
         script: BotScript = self.server.script  # type: ignore[attr-defined]
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", "0"))) or b"{}")
+        raw, content_type = self.rfile.read(int(self.headers.get("Content-Length", "0"))), self.headers["Content-Type"]
+        is_form = content_type.startswith("multipart/")
+        body = read_form(raw, content_type) if is_form else json.loads(raw or b"{}")
         token, _, method = self.path.removeprefix("/bot").partition("/")
         if token != TOKEN:
             self._answer(401, {"ok": False, "error_code": 401, "description": "Unauthorized"})
@@ -51,6 +87,9 @@ class _Visit(BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
             self._answer(*fault)
+            return
+        if method == "getFile" and (problem := _file_problem(script, body)):
+            self._answer(400, {"ok": False, "error_code": 400, "description": f"Bad Request: {problem}"})
             return
         self._answer(200, {"ok": True, "result": METHODS.get(method, _nothing)(script, body)})
 
@@ -85,6 +124,23 @@ def _send_message(script: BotScript, body: dict[str, Any]) -> dict[str, Any]:
     return {"message_id": 900 + script.sent, "date": 1, "chat": {"id": body["chat_id"]}, "text": body["text"]}
 
 
+def _send_file(script: BotScript, body: dict[str, Any]) -> dict[str, Any]:
+    script.sent += 1
+    return {"message_id": 900 + script.sent, "date": 1, "chat": {"id": int(body["chat_id"])}}
+
+
+def _file_problem(script: BotScript, body: dict[str, Any]) -> str:
+    content = script.files.get(body["file_id"])
+    if content is None:
+        return "invalid file_id"
+    return "file is too big" if len(content) > 20_000_000 else ""
+
+
+def _get_file(script: BotScript, body: dict[str, Any]) -> dict[str, Any]:
+    id = body["file_id"]
+    return {"file_id": id, "file_unique_id": id, "file_size": len(script.files[id]), "file_path": f"files/{id}"}
+
+
 def _nothing(script: BotScript, body: dict[str, Any]) -> bool:
     return True
 
@@ -94,6 +150,9 @@ METHODS: dict[str, Callable[[BotScript, dict[str, Any]], Any]] = {
     "deleteWebhook": _delete_webhook,
     "getWebhookInfo": _webhook_info,
     "sendMessage": _send_message,
+    "sendPhoto": _send_file,
+    "sendDocument": _send_file,
+    "getFile": _get_file,
     "getMe": lambda script, body: BOT,
 }
 

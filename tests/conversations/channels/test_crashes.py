@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from datetime import timedelta
 
 import pytest
 
+from conversations.models import Attachment, Event, Message
 from tests.conversations.channels.conftest import SECRET_HEADER, Bot
+from tests.conversations.channels.files import JPEG
 from tests.processes import ForkServer, ScriptedModel, until
 
 pytestmark = pytest.mark.short_leases
@@ -65,3 +68,36 @@ def test_a_message_whose_worker_dies_is_never_sent_twice(
     bot.until_receipts(state)
     until(lambda: len(bot.telegram.of("sendMessage")) == sent, what=f"{sent} messages")
     replies.kill()
+
+
+@pytest.mark.parametrize(
+    ("label", "fetches"),
+    [("lane.claimed", 1), ("channel_files.fetched_pre_commit", 2), ("channel_files.attached", 1)],
+)
+def test_a_file_whose_worker_dies_is_attached_once(
+    label: str, fetches: int, bot: Bot, processes: ForkServer, model: ScriptedModel
+) -> None:
+    """The reply waits for it, and sees it."""
+    bot.telegram.files["photo1"] = JPEG
+    doomed = processes.worker(queues="work", crash_at=f"{label}:1")
+    replies = processes.worker(queues="replies")
+    bot.write("", photo=[{"file_id": "photo1", "width": 9}])
+    doomed.wait()
+    processes.worker(queues="work")
+    bot.until_receipts("sent")
+    [message] = bot.rows(Message, role="user")
+    assert [one["id"] for one in message.attachments] == [str(one.pk) for one in bot.rows(Attachment)]
+    assert (len(message.attachments), len(bot.rows(Event, idn="message_files_added"))) == (1, 1)
+    assert len(bot.telegram.downloads) == fetches
+    assert [request["pictures"] for request in model.requests("reply")] == [1]
+    replies.kill()
+
+
+def test_a_file_that_no_worker_survives_holds_up_the_reply_for_a_while_only(
+    bot: Bot, processes: ForkServer, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversations.channels.chats.PATIENCE", timedelta(seconds=1))
+    processes.worker(queues="replies")
+    bot.write("", photo=[{"file_id": "photo1", "width": 9}], caption="Look")
+    until(lambda: len(model.requests("reply")) == 1, what="the reply")
+    assert "Look ⏎ [File: photo.jpg]" in str(model.requests("reply")[0]["messages"])

@@ -109,7 +109,7 @@ def test_only_a_post_is_an_update(bot: Bot) -> None:
         ({"contact": {"first_name": "Carla", "phone_number": "+39333"}}, "[Contact: Carla, +39333]"),
         ({"sticker": {"emoji": "👍"}}, "[Sticker 👍]"),
         ({"voice": {"file_id": "x"}}, "[The customer sent a voice message, which can't be read here.]"),
-        ({"photo": [{"file_id": "x", "width": 90}], "caption": "The bill"}, "The bill"),
+        ({"photo": [{"file_id": "x", "width": 90}], "caption": "The bill"}, "The bill\n[File: photo.jpg]"),
         ({"document": {"file_id": "x", "file_name": "menu.pdf"}}, "[File: menu.pdf]"),
     ],
 )

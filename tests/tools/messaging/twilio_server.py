@@ -32,8 +32,14 @@ class Call:
 
 @dataclass
 class Script:
-    """The next response: as documented, a given one, a disconnect after the request, or none at all."""
+    """The next response: as documented, a given one, a disconnect after the request, or none at all.
 
+    `media` are the files of messages, by their path. The server at `store` gives them out, to which Twilio redirects;
+    one without a `store` is that server.
+    """
+
+    store: str = ""
+    media: dict[str, bytes] = field(default_factory=dict)
     answer: tuple[int, Any, Mapping[str, str]] | None = None
     cuts: bool = False
     calls: list[Call] = field(default_factory=list)
@@ -49,8 +55,22 @@ class _Visit(socketserver.StreamRequestHandler):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
             return
+        if call.method == "GET" and "/Media/" in call.path:
+            self._give_out(script, call)
+            return
         status, document, headers = script.answer or documented(call)
         self._write(status, document, headers)
+
+    def _give_out(self, script: Script, call: Call) -> None:
+        if (content := script.media.get(call.path)) is None:
+            self._write(*refusal(404, 20404, "The requested resource was not found"))
+        elif not script.store:
+            head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n"
+            self.wfile.write(head.encode() + content)
+        elif call.headers.get("authorization") != f"Basic {_basic()}":
+            self._write(*refusal(401, 20003, "Authenticate"))
+        else:
+            self._write(307, "", {"Location": f"{script.store}{call.path}"})
 
     def _read(self) -> Call:
         method, path, _ = self.rfile.readline().decode("ascii").split()
@@ -122,7 +142,7 @@ def signed_in_as(call: Call) -> tuple[str, str]:
 
 
 def _created(form: Mapping[str, str]) -> tuple[int, Any, Mapping[str, str]]:
-    if unknown := form.keys() - {"To", "From", "MessagingServiceSid", "Body", "StatusCallback"}:
+    if unknown := form.keys() - {"To", "From", "MessagingServiceSid", "Body", "MediaUrl", "StatusCallback"}:
         return refusal(400, 20001, f"Unknown parameters: {sorted(unknown)}")
     if "To" not in form:
         return refusal(400, 21604, "A 'To' phone number is required.")
@@ -130,9 +150,9 @@ def _created(form: Mapping[str, str]) -> tuple[int, Any, Mapping[str, str]]:
         return refusal(400, 21211, f"Invalid 'To' Phone Number: {form['To']}")
     if "From" not in form and "MessagingServiceSid" not in form:
         return refusal(400, 21603, "A 'From' phone number is required.")
-    if not form.get("Body"):
+    if not form.get("Body") and not form.get("MediaUrl"):
         return refusal(400, 21602, "Message body is required.")
-    if len(form["Body"]) > 1600:
+    if len(form.get("Body", "")) > 1600:
         return refusal(400, 21617, "The concatenated message body exceeds the 1600 character limit.")
     return 201, _message(form), {}
 
@@ -143,7 +163,7 @@ def _message(form: Mapping[str, str]) -> dict[str, Any]:
     return {
         "account_sid": SID,
         "api_version": "2010-04-01",
-        "body": form["Body"],
+        "body": form.get("Body", ""),
         "date_created": "Sat, 21 Nov 2026 10:00:00 +0000",
         "date_sent": None,
         "date_updated": "Sat, 21 Nov 2026 10:00:00 +0000",
@@ -152,7 +172,7 @@ def _message(form: Mapping[str, str]) -> dict[str, Any]:
         "error_message": None,
         "from": form.get("From"),
         "messaging_service_sid": form.get("MessagingServiceSid"),
-        "num_media": "0",
+        "num_media": "1" if "MediaUrl" in form else "0",
         "num_segments": "0" if has_service else "1",
         "price": None,
         "price_unit": "USD",

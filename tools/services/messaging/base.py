@@ -13,10 +13,11 @@ LONGEST_EXCERPT = 8_000
 
 @dataclass(frozen=True)
 class Sms:
-    """A text message. `to` is an E.164 number."""
+    """A text message. `to` is an E.164 number, `media` the address of a picture that is sent with it."""
 
     to: str
     text: str
+    media: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard, Response
+from outbound.origin import is_same_server
 from projects.api.parsers import parse_value
 from projects.common.api_error import ApiError
 from projects.connections.settings.twilio import TwilioSettings
@@ -101,6 +102,10 @@ class Twilio:
             Outcome.done("") if response.status < 300 else Outcome.failed(f"Twilio responded with {response.status}.")
         )
 
+    def credentials_for(self, url: str) -> dict[str, str]:
+        """The header that opens an address of the account's; none for another server."""
+        return {"Authorization": self._headers["Authorization"]} if is_same_server(url, self._settings.base_url) else {}
+
     @property
     def _headers(self) -> dict[str, str]:
         credentials = b64encode(f"{self._settings.account_sid}:{self._token}".encode()).decode()
@@ -114,7 +119,9 @@ class Twilio:
         sender = self._settings.texts_from
         is_service = sender.startswith("MG") and len(sender) == 34
         sender = f"{WHATSAPP}{sender}" if message.to.startswith(WHATSAPP) and not is_service else sender
-        form = {"To": message.to, "MessagingServiceSid" if is_service else "From": sender, "Body": message.text}
+        form = {"To": message.to, "MessagingServiceSid" if is_service else "From": sender}
+        form |= {"Body": message.text} if message.text else {}
+        form |= {"MediaUrl": message.media} if message.media else {}
         return {**form, "StatusCallback": self._status_callback} if self._status_callback else form
 
     async def _post(self, form: Mapping[str, str]) -> Response:

@@ -1,0 +1,208 @@
+"""The lane that fetches customers' files from their provider, after the webhook was answered.
+
+A message's files are stored, attached to it and shown in one transaction, so none is attached twice. Its reply waits
+for that, but not for long. A file that can't be fetched leaves a sentence in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from conversations.channels.items import IncomingMessage, RemoteFile
+from conversations.channels.media import TOO_LARGE, FetchLater, NotFetched
+from conversations.channels.placeholders import content_of, missing, placeholder
+from conversations.channels.provider import Provider
+from conversations.channels.registry import PROVIDERS
+from conversations.common.payloads import StoredAttachment
+from conversations.common.presenters import message_payload
+from conversations.handover.attachments import MAX_BYTES, receive, stored_attachment
+from conversations.live.event_log import ConversationLog, job_log, lock_conversation, open_log
+from conversations.models import Delivery, Message
+from conversations.models.event import EventType
+from conversations.turns.services import REPLY
+from jobs.enqueue import JobRequest, bring_forward
+from jobs.errors import Skip, TryLater
+from jobs.failpoints import failpoint
+from jobs.fence import reading
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue
+from jobs.models import LIVE, Job, State
+from jobs.outages import until_stored
+from projects.common.api_error import ApiError
+from projects.common.crypto import WrongSecret
+from projects.connections.integrations import Connection, open_source
+from tenancy.threads import in_db
+
+LANE = "channel_files"
+# A reply waits for its files no longer than this.
+PATIENCE = timedelta(seconds=20)
+# The seconds before each further try. The first two end within a reply's patience.
+PAUSES = (2.0, 6.0, 30.0, 120.0)
+# Of all files of a message, held in memory until they are stored.
+MOST_BYTES = 2 * MAX_BYTES
+DISCONNECTED = "the channel isn’t connected any more"
+FAILED = "fetching it failed"
+GONE = "The message was deleted."
+# The reasons of the attachments' own rules.
+REASONS: Mapping[str, str] = {
+    "empty_file": "it’s empty",
+    "file_too_large": TOO_LARGE,
+    "file_type_not_allowed": "only images, PDFs and texts can be",
+    "file_type_differs": "it isn’t what it was sent as",
+    "storage_full": "the storage is full",
+}
+
+
+@dataclass(frozen=True)
+class FetchContext:
+    """The files of a message, and the connection that they are fetched by; None if there is none any more."""
+
+    message_id: UUID
+    item: IncomingMessage
+    provider: Provider
+    connection: Connection | None
+
+
+# The content of a file, or the reason why there is none.
+Fetched = bytes | NotFetched
+
+
+def fetch_job(delivery: Delivery) -> JobRequest:
+    """The job that fetches the files of a delivered message."""
+    assert delivery.conversation_id is not None
+    key = f"{LANE}:{delivery.pk}"
+    return JobRequest(
+        lane=LANE, project_id=delivery.project_id, subject_id=delivery.conversation_id, ordinal=0, key=key
+    )
+
+
+def is_fetching(conversation_id: UUID) -> bool:
+    """True while files of the conversation are on their way."""
+    return Job.objects.filter(lane=LANE, subject_id=conversation_id, state__in=LIVE).exists()
+
+
+def files_lane() -> Lane:
+    """The lane as the workers know it."""
+    return Lane(
+        name=LANE,
+        queue=Queue.WORK,
+        mode=Mode.QUEUE,
+        handler=run_channel_files,
+        # Each holds its files in memory.
+        slots=8,
+        deadline=timedelta(minutes=5),
+        lock=lock_conversation,
+        on_failed=fail_channel_files,
+    )
+
+
+async def run_channel_files(job: ClaimedJob) -> None:
+    """Fetch the files of a message, and attach them to it."""
+    context = await in_db(_read, job)
+    fetched = await _fetch_all(
+        context, may_wait=job.token <= len(PAUSES), pause=PAUSES[min(job.token, len(PAUSES)) - 1]
+    )
+    failpoint("channel_files.fetched_pre_commit")
+    await until_stored(_attach, job, context, fetched)
+    failpoint("channel_files.attached")
+
+
+def fail_channel_files(job: ClaimedJob, reason: str) -> None:
+    """Say in place of the files that they aren't there."""
+    with open_log(job.subject_id) as log:
+        if (context := _context_of(job)) is not None:
+            _show(log, context, [NotFetched(FAILED) for _ in context.item.files])
+            _release_replies(job)
+
+
+def _read(job: ClaimedJob) -> FetchContext:
+    with reading(job):
+        context = _context_of(job)
+    if context is None:
+        raise Skip(GONE)
+    return context
+
+
+def _context_of(job: ClaimedJob) -> FetchContext | None:
+    delivery = Delivery.objects.filter(pk=UUID(job.key.partition(":")[2])).first()
+    if delivery is None or delivery.message_id is None:
+        return None
+    provider = PROVIDERS[delivery.kind]
+    item = provider.parse_stored(delivery.body)
+    if not isinstance(item, IncomingMessage):
+        return None
+    return FetchContext(delivery.message_id, item, provider, _connection_of(delivery, provider))
+
+
+def _connection_of(delivery: Delivery, provider: Provider) -> Connection | None:
+    try:
+        connection = open_source(delivery.project_id, delivery.kind)
+    except WrongSecret:
+        return None
+    return connection if connection and provider.account_of(connection) == delivery.account else None
+
+
+async def _fetch_all(context: FetchContext, *, may_wait: bool, pause: float) -> list[Fetched]:
+    """Fetch each file. Raises TryLater if one can't be fetched now, and there is time for another try."""
+    fetched: list[Fetched] = []
+    room = MOST_BYTES
+    for file in context.item.files:
+        try:
+            content = await _fetch(context, file, room=room)
+        except NotFetched as failure:
+            if may_wait and isinstance(failure, FetchLater):
+                raise TryLater(str(failure), delay_seconds=pause) from None
+            fetched.append(failure)
+        else:
+            room -= len(content)
+            fetched.append(content)
+    return fetched
+
+
+async def _fetch(context: FetchContext, file: RemoteFile, *, room: int) -> bytes:
+    if context.connection is None:
+        raise NotFetched(DISCONNECTED)
+    return await context.provider.fetch(context.connection, file, max_bytes=min(MAX_BYTES, room))
+
+
+def _attach(job: ClaimedJob, context: FetchContext, fetched: Sequence[Fetched]) -> None:
+    with job_log(job, job.subject_id, finish=State.DONE) as log:
+        _show(log, context, fetched)
+        _release_replies(job)
+
+
+def _show(log: ConversationLog, context: FetchContext, fetched: Sequence[Fetched]) -> None:
+    """Store the files, and show them and what is missing in their message."""
+    message = Message.objects.get(pk=context.message_id)
+    lines, stored = list[str](), list[StoredAttachment]()
+    for file, found in zip(context.item.files, fetched, strict=True):
+        try:
+            attached = _store(log, message, file, found)
+        except NotFetched as failure:
+            lines.append(missing(file.name, str(failure)))
+        else:
+            stored.append(attached)
+            lines.append(placeholder(attached["name"]))
+    message.content, message.attachments = content_of(context.item, lines), list(stored)
+    message.save(update_fields=["content", "attachments"])
+    log.add_event("message_files_added", payload=message_payload(message), type=EventType.MESSAGE)
+
+
+def _store(log: ConversationLog, message: Message, file: RemoteFile, found: Fetched) -> StoredAttachment:
+    """Store a file. Raises NotFetched with the reason why it isn't kept."""
+    if isinstance(found, NotFetched):
+        raise found
+    try:
+        row = receive(log.conversation, message, found, name=file.name, declared_type=file.declared_type)
+    except ApiError as error:
+        raise NotFetched(REASONS.get(error.code, FAILED)) from None
+    return stored_attachment(row)
+
+
+def _release_replies(job: ClaimedJob) -> None:
+    """Let the conversation's reply begin, unless other files are on their way."""
+    others = Job.objects.filter(lane=LANE, subject_id=job.subject_id, state__in=LIVE).exclude(pk=job.id)
+    if not others.exists():
+        bring_forward(lane=REPLY, subject_id=job.subject_id)
