@@ -61,7 +61,8 @@ def archive_transcript(conversation_id: UUID) -> int:
     turns = Turn.objects.filter(links, conversation_id=conversation_id).values_list("pk", "message_id", "reply_id")
     content: dict[str, Any] = {model._meta.db_table: _read(model, conversation_id, messages) for model in ARCHIVED}
     content["turns"] = {str(pk): [message and str(message), reply and str(reply)] for pk, message, reply in turns}
-    ArchivedTranscript.objects.create(conversation_id=conversation_id, content=content)
+    size = sum(len(row["content"].encode()) for row in content[Message._meta.db_table])
+    ArchivedTranscript.objects.create(conversation_id=conversation_id, content=content, bytes=size)
     Turn.objects.filter(message_id__in=messages).update(message=None)
     Turn.objects.filter(reply_id__in=messages).update(reply=None)
     _run(_DELETE.format(table=Analysis._meta.db_table, column="conversation_id"), [conversation_id])

@@ -4,6 +4,8 @@ A conversation is deleted with what it contains. By then its project can't be fo
 conversation subtracts the bytes.
 """
 
+from collections.abc import Iterable
+
 from django.db import migrations
 
 from projects.common.stored_bytes import count_bytes
@@ -21,18 +23,25 @@ _CONTAINED = """
  where one.organization_id = old.organization_id and one.conversation_id = old.id)
 """
 _SUBTRACT = "    perform add_stored_bytes(old.organization_id, old.project_id, '{kind}', -{contained}::bigint);"
-GONE = "\n".join(
-    [
-        "create function conversations_conversation_bytes() returns trigger language plpgsql as $$",
-        "begin",
-        *(
-            _SUBTRACT.format(kind=kind, contained=_CONTAINED.format(size=size.replace("row.", "one."), table=table))
-            for kind, (table, size) in CONTENTS.items()
-        ),
-        "    return old;",
-        "end $$",
-    ]
-)
+
+
+def subtract_contents(contents: Iterable[tuple[str, tuple[str, str]]]) -> str:
+    """The function of the trigger, without its first line."""
+    return "\n".join(
+        [
+            "begin",
+            *(
+                _SUBTRACT.format(kind=kind, contained=_CONTAINED.format(size=size.replace("row.", "one."), table=table))
+                for kind, (table, size) in contents
+            ),
+            "    return old;",
+            "end $$",
+        ]
+    )
+
+
+FUNCTION = "create function conversations_conversation_bytes() returns trigger language plpgsql as $$\n"
+GONE = FUNCTION + subtract_contents(CONTENTS.items())
 TRIGGER = """
 create trigger conversations_conversation_gone before delete on conversations_conversation
 for each row execute function conversations_conversation_bytes()

@@ -31,11 +31,13 @@ class CompressedField(models.BinaryField):  # type: ignore[type-arg]  # Django's
 class ArchivedTranscript(TenantModel):
     """The transcript of a conversation that has long been quiet, in one row (`conversations.live.archive`).
 
-    `content` holds rows by the name of their table, and, as `turns`, the ids of each turn's message and reply.
+    `content` holds rows by the name of their table, and, as `turns`, the ids of each turn's message and reply. `bytes` is
+    the size of the messages' texts, which counts as storage.
     """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="archives", db_index=False)
     content = CompressedField()
+    bytes = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -21,6 +21,7 @@ from privacy.retention import batches
 from privacy.retention import sweep as retention
 from tests.bypass_rls import bypass_rls
 from tests.conftest import Tenant
+from tests.conversations.test_stored_bytes import stored
 from tests.privacy.conftest import erase
 from tests.privacy.test_export import read
 from tests.privacy.test_retention import past, run_night, set_days
@@ -170,6 +171,25 @@ def documents(tenant: Tenant, conversation: Conversation) -> list[Any]:
     document = json.loads(found.read(name))
     document["conversations"] = [{**one, **CHANGED} for one in document["conversations"]]
     return [document, found.read(name.replace(".json", ".html"))]
+
+
+def test_archived_messages_count_as_storage_as_before(tenant: Tenant) -> None:
+    old = begin(tenant, age_days=91)
+    before = stored(tenant)
+    run_night(tenant)
+    assert before["messages"] > 50
+    assert stored(tenant) == before
+    with tenant.tx(), open_log(old.pk):
+        """Nothing is written."""
+    assert stored(tenant) == before
+
+
+def test_a_deleted_archive_gives_its_bytes_back(tenant: Tenant) -> None:
+    old = begin(tenant, age_days=91)
+    run_night(tenant)
+    with tenant.tx():
+        Conversation.objects.filter(pk=old.pk)._raw_delete("default")
+    assert stored(tenant) == {}
 
 
 def test_the_archive_is_erased_with_the_customer(tenant: Tenant) -> None:
