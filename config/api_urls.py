@@ -61,6 +61,7 @@ urlpatterns = [
     path("usage", usage_api.UsageView.as_view()),
     path("limits", limits_api.Limits.as_view()),
     path("limits/<str:limit_name>", limits_api.LimitDetail.as_view()),
+    path("organization-limits/<str:limit_name>", limits_api.OrganizationLimitDetail.as_view()),
     path("limit-alerts/<uuid:alert_id>/lift", limits_api.LiftLimit.as_view()),
     path("jobs/failed", jobs.FailedJobs.as_view()),
     path("jobs/<uuid:job_id>/run-again", jobs.RunAgain.as_view()),

@@ -24,7 +24,7 @@ from jobs.errors import WrongState
 from projects.common.api_error import ApiError
 from projects.common.numbers import grouped
 from projects.common.translation import lazy
-from projects.models import Role, User
+from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from tenancy.scope import tenant_tx
@@ -102,7 +102,7 @@ def _show(request: HttpRequest, entry: Entry, refused: Refused | None = None) ->
         **page_context(request, entry, tab="limits"),
         "rows": [row for row in rows if not row.of_organization],
         "shared": [row for row in rows if row.of_organization],
-        "is_owner": entry.member.role == Role.OWNER,
+        "is_owner": entry.may(Scope.OWNER),
     }
     return render(request, "agent/limits.html", context, status=422 if refused else 200)
 
@@ -127,14 +127,14 @@ def _change(request: HttpRequest, entry: Entry) -> Refused | None:
     limit, is_shared = request.POST.get("limit", ""), "organization" in request.POST
     if limit not in (OF_ORGANIZATIONS if is_shared else RULES):
         raise Http404
-    if is_shared and entry.member.role != Role.OWNER:
+    if is_shared and not entry.may(Scope.OWNER):
         raise PermissionDenied(gettext("Only owners can change the organization’s limits."))
     typed = request.POST["most"].strip()
     try:
         most = _number(typed)
         with tenant_tx(entry.project.organization.pk):
             if is_shared:
-                set_organization_limit(entry.project, limit, most, by=entry.member)
+                set_organization_limit(entry.project, limit, most, by=entry.member.user)
             else:
                 set_project_limit(entry.project, limit, most, by=entry.member.user)
     except ValueError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib.auth.password_validation import validate_password
@@ -60,11 +61,14 @@ class KeyForm(forms.Form):
     """A new API key: name, scopes, expiry."""
 
     name = LineField(max_length=80, error_messages={"required": lazy("Enter a name, such as “Website”.")})
-    scopes = forms.MultipleChoiceField(
-        choices=Scope.choices,
-        error_messages={"required": lazy("Choose at least one scope.")},
-    )
+    scopes = forms.MultipleChoiceField(error_messages={"required": lazy("Choose at least one scope.")})
     lifetime = forms.ChoiceField(choices=list(LIFETIMES.items()), required=False)
+
+    def __init__(self, *args: Any, granted: Collection[str], **kwargs: Any) -> None:
+        """`granted` are the scopes that the member may give to a key."""
+        super().__init__(*args, **kwargs)
+        self.scope_choices = [(scope.value, scope.label) for scope in Scope if scope in granted]
+        cast(forms.MultipleChoiceField, self.fields["scopes"]).choices = self.scope_choices
 
     @property
     def expires_at(self) -> datetime | None:

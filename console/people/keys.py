@@ -22,7 +22,7 @@ from console.undo import announce_undoable
 from projects.agents.services import create_key, revoke_key
 from projects.models import ApiKey, User
 from projects.models.key import Scope
-from projects.models.permissions import Entry, enter_project
+from projects.models.permissions import VERBS, Entry, enter_project
 from tenancy.scope import tenant_tx
 
 SECRET = "api_key"  # noqa: S105  # a session key
@@ -51,7 +51,11 @@ def api_keys(request: HttpRequest, project_slug: str) -> HttpResponse:
     is_post = request.method == "POST"
     verb = Scope.CONFIGURE if is_post else Scope.READ
     entry = enter_project(cast(User, request.user), project_slug, verb=verb, is_developer=True)
-    form = KeyForm(request.POST if is_post else None, initial={"scopes": [Scope.READ, Scope.CONVERSE]})
+    form = KeyForm(
+        request.POST if is_post else None,
+        initial={"scopes": [Scope.READ, Scope.CONVERSE]},
+        granted=VERBS[entry.member.role],
+    )
     if is_post and form.is_valid():
         _create(request, entry, form=form)
         return redirect("api_keys", project_slug)
@@ -96,7 +100,7 @@ def _context(request: HttpRequest, entry: Entry, *, form: KeyForm) -> dict[str, 
         "form": form,
         "keys": rows,
         "usable": sum(row.is_usable for row in rows),
-        "scopes": [{"value": scope.value, "line": scope.label} for scope in Scope],
+        "scopes": [{"value": value, "line": line} for value, line in form.scope_choices],
         "chosen": form["scopes"].value() or [],
         "lifetimes": LIFETIMES.items(),
         "base_url": settings.BASE_URL,

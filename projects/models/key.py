@@ -21,6 +21,7 @@ class Scope(models.TextChoices):
     CONVERSE = "converse", lazy("Open conversations and post messages")
     CONFIGURE = "configure", lazy("Change attributes and tools")
     OPERATE = "operate", lazy("Approve todos, resolve effects, run jobs again")
+    OWNER = "owner", lazy("Change the limits of the organization")
 
 
 class ApiKey(TenantModel):

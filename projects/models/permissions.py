@@ -15,7 +15,7 @@ from tenancy.tenant_lookup import find_project
 
 VERBS: dict[str, frozenset[str]] = {
     Role.OWNER: frozenset(Scope.values),
-    Role.ADMIN: frozenset(Scope.values),
+    Role.ADMIN: frozenset(Scope.values) - {Scope.OWNER},
     Role.OPERATOR: frozenset({Scope.READ, Scope.CONVERSE, Scope.OPERATE}),
     Role.VIEWER: frozenset({Scope.READ}),
 }

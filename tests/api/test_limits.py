@@ -85,6 +85,38 @@ def test_an_unknown_limit_is_not_found(api: Client) -> None:
     assert put(api, "money", 5).status_code == 404
 
 
+def put_shared(api: Client, name: str, most: object) -> Any:
+    return api.put(f"/api/v1/organization-limits/{name}", {"most": most}, content_type="application/json")
+
+
+def test_a_limit_of_the_organization_is_set_and_removed(tenant: Tenant, api: Client) -> None:
+    found = [put_shared(api, "storage", 50).json(), put_shared(api, "storage", None).json()]
+    assert [(one["scope"], one["most"], one["set_by"]) for one in found] == [
+        ("organization", 50, "organization"),
+        ("organization", None, None),
+    ]
+    with tenant.tx():
+        entry = AuditEntry.objects.filter(action="limit.changed").latest("at")
+    assert (entry.actor, entry.subject) == ("the key test", "the limit of the organization: none")
+
+
+def test_a_limit_of_the_organization_does_not_exceed_the_operators(api: Client, settings: Any) -> None:
+    settings.ORGANIZATION_LIMITS = {"storage": 100}
+    answer = put_shared(api, "storage", 101)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "above_the_operators_limit")
+    assert limits(api, "organization")["storage"]["set_by"] == "operator"
+
+
+@pytest.mark.parametrize("most", [-1, 1.5, "many", 10**13])
+def test_a_limit_of_the_organization_is_a_whole_number(most: object, api: Client) -> None:
+    assert put_shared(api, "storage", most).status_code == 400
+
+
+@pytest.mark.parametrize("name", ["sms", "money"])
+def test_an_organization_has_no_limit_of_another_name(name: str, api: Client) -> None:
+    assert put_shared(api, name, 5).status_code == 404
+
+
 def test_a_limit_of_a_day_is_lifted_once(tenant: Tenant, api: Client) -> None:
     alert = reach(tenant, "sms")
     assert limits(api)["sms"]["alert"] == str(alert.pk)

@@ -13,7 +13,6 @@ from django.test import Client
 from conversations.models import Conversation
 from conversations.turns.admission import count_open
 from conversations.turns.services import start_conversation
-from projects.models import Member
 from projects.models.attribute_catalogue import OPEN_LIMIT, STORAGE_LIMIT, TURN_LIMIT
 from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
@@ -40,7 +39,7 @@ def limited(tenant: Tenant, key: str, most: int) -> None:
 
 def limit_organization(tenant: Tenant, limit: Limit, most: int) -> None:
     with tenant.tx():
-        set_organization_limit(tenant.project, limit, most, by=Member.objects.get(user=tenant.owner))
+        set_organization_limit(tenant.project, limit, most, by=tenant.owner)
 
 
 def say(api: Client, talk: Talk) -> Any:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from conversations.turns.services import start_conversation
 from jobs.models import Job, ModelCall, ModelUsage
 from projects.agents.services import create_project
-from projects.models import Member, Project
+from projects.models import Project
 from projects.models.agent_config import AgentConfig
 from projects.models.attribute_catalogue import (
     MODEL_COST_LIMIT,
@@ -53,8 +53,7 @@ def spent(tenant: Tenant, share: Share = Share.AGENT) -> str:
 
 def limit_organization(tenant: Tenant, most: int, *, limit: Limit = Limit.MONTH_COST) -> None:
     with tenant.tx():
-        owner = Member.objects.get(user=tenant.owner)
-        set_organization_limit(tenant.project, limit, most, by=owner)
+        set_organization_limit(tenant.project, limit, most, by=tenant.owner)
 
 
 def alerts(tenant: Tenant) -> list[tuple[str, bool, bool]]:

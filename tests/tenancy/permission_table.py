@@ -12,7 +12,7 @@ from projects.models.key import Scope
 
 # The scopes of each role, duplicated on purpose.
 MAY: dict[str, set[Scope]] = {
-    Role.OWNER: {Scope.READ, Scope.CONVERSE, Scope.CONFIGURE, Scope.OPERATE},
+    Role.OWNER: {Scope.READ, Scope.CONVERSE, Scope.CONFIGURE, Scope.OPERATE, Scope.OWNER},
     Role.ADMIN: {Scope.READ, Scope.CONVERSE, Scope.CONFIGURE, Scope.OPERATE},
     Role.OPERATOR: {Scope.READ, Scope.CONVERSE, Scope.OPERATE},
     Role.VIEWER: {Scope.READ},
@@ -232,6 +232,7 @@ OPERATIONS = [
     Operation(f"{API}usage", "GET", Scope.READ),
     Operation(f"{API}limits", "GET", Scope.READ),
     Operation(f"{API}limits/<str:limit_name>", "PUT", Scope.CONFIGURE, 200, {"most": 100}),
+    Operation(f"{API}organization-limits/<str:limit_name>", "PUT", Scope.OWNER, 200, {"most": 100}),
     Operation(f"{API}limit-alerts/<uuid:alert_id>/lift", "POST", Scope.OPERATE),
     Operation(f"{API}promises", "GET", Scope.READ),
     Operation(f"{API}promises/<uuid:promise_id>/answer", "POST", Scope.OPERATE, 200, {"answer": "kept"}),

@@ -102,6 +102,14 @@ def test_operators_and_viewers_cannot_manage_keys(owner: Client, tenant: Tenant,
     assert made(tenant).is_usable
 
 
+def test_only_owners_give_a_key_the_owners_scope(owner: Client, tenant: Tenant) -> None:
+    admin = browser(member_of(tenant, Role.ADMIN))
+    assert "owner is not one of the available choices" in make(admin, tenant, scopes=["owner"])
+    assert 'value="owner"' not in admin.get(page_of(tenant, "api_keys")).content.decode()
+    make(owner, tenant, scopes=["owner"])
+    assert made(tenant).scopes == ["owner"]
+
+
 def test_viewers_see_keys_read_only(tenant: Tenant, viewer: User) -> None:
     text = browser(viewer).get(page_of(tenant, "api_keys")).content.decode()
     assert "Create key" not in text

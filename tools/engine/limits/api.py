@@ -14,21 +14,30 @@ from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page, TypedResponse
 from projects.api.views import ProjectView
 from projects.common.presenters import Id
+from projects.models import Project
 from projects.models.key import Scope
 from projects.records.attributes import Origin
 from tools.engine.limits.alerts import lift
 from tools.engine.limits.catalogue import RULES, UNITS, Window
-from tools.engine.limits.changes import set_project_limit
+from tools.engine.limits.changes import set_organization_limit, set_project_limit
 from tools.engine.limits.organization import SetBy
 from tools.engine.limits.usage import Usage, usage_of
 from tools.engine.policy import HIGHEST_LIMIT
-from tools.models import Limit, LimitAlert
+from tools.models import OF_ORGANIZATIONS, Limit, LimitAlert
 
 NAMED = OpenApiParameter("limit_name", str, OpenApiParameter.PATH, enum=[limit.value for limit in Limit])
+
+SHARED = OpenApiParameter("limit_name", str, OpenApiParameter.PATH, enum=list(OF_ORGANIZATIONS))
 
 
 class LimitInput(StrictSerializer):
     """`most` is a whole number in the limit's unit. 0 allows nothing; null returns to the default."""
+
+    most = serializers.IntegerField(min_value=0, max_value=HIGHEST_LIMIT, allow_null=True)
+
+
+class OrganizationLimitInput(StrictSerializer):
+    """`most` is a whole number in the limit's unit. 0 allows nothing; null removes the limit."""
 
     most = serializers.IntegerField(min_value=0, max_value=HIGHEST_LIMIT, allow_null=True)
 
@@ -64,13 +73,25 @@ class LimitDetail(ProjectView):
 
     @extend_schema(operation_id="limits_write", request=LimitInput, parameters=[NAMED])
     def put(self, request: Request, limit_name: str) -> TypedResponse[LimitPayload]:
-        """Sets a limit of the project. Those of the organization are set by its owners, and by the operator."""
+        """Sets a limit of the project."""
         if limit_name not in RULES:
             raise Http404
         most = self.valid(LimitInput)["most"]
         set_project_limit(self.project, limit_name, most, by=self.caller.user, actor=self.caller.name)
-        usages = {usage.limit: usage for usage in reversed(usage_of(self.project))}
-        return TypedResponse(limit_payload(usages[limit_name]))
+        return TypedResponse(_find(self.project, limit_name))
+
+
+class OrganizationLimitDetail(ProjectView):
+    scopes: ClassVar = {"PUT": Scope.OWNER}
+
+    @extend_schema(operation_id="organization_limits_write", request=OrganizationLimitInput, parameters=[SHARED])
+    def put(self, request: Request, limit_name: str) -> TypedResponse[LimitPayload]:
+        """Sets a limit of all projects of the organization together. It can't exceed the operator's."""
+        if limit_name not in OF_ORGANIZATIONS:
+            raise Http404
+        most = self.valid(OrganizationLimitInput)["most"]
+        set_organization_limit(self.project, limit_name, most, by=self.caller.user, actor=self.caller.name)
+        return TypedResponse(_find(self.project, limit_name, of_organization=True))
 
 
 class LiftLimit(ProjectView):
@@ -90,8 +111,12 @@ class LiftLimit(ProjectView):
         if alert is None:
             raise Http404
         lift(alert, by=self.caller.user, actor=self.caller.name)
-        usages = {(usage.limit, usage.of_organization): usage for usage in usage_of(self.project)}
-        return TypedResponse(limit_payload(usages[alert.limit, alert.of_organization]))
+        return TypedResponse(_find(self.project, alert.limit, of_organization=alert.of_organization))
+
+
+def _find(project: Project, limit: str, *, of_organization: bool = False) -> LimitPayload:
+    usages = {(usage.limit, usage.of_organization): usage for usage in usage_of(project)}
+    return limit_payload(usages[limit, of_organization])
 
 
 def limit_payload(usage: Usage) -> LimitPayload:

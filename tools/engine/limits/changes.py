@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext
 
 from projects.common.api_error import Unprocessable
-from projects.models import AuditAction, Member, Project, User
+from projects.models import AuditAction, Project, User
 from projects.records.attributes import resolve_attributes, set_attribute, unset_attribute
 from projects.records.audit import record_change
 from tools.engine.limits.catalogue import RULES, amount_of, limit_of
@@ -39,8 +39,11 @@ def set_project_limit(project: Project, limit: str, most: int | None, *, by: Use
         _record(project, OWN, limit, before, after, by=by, actor=actor)
 
 
-def set_organization_limit(project: Project, limit: str, most: int | None, *, by: Member) -> None:
-    """Set a limit of the organization that a project belongs to, or remove it with None. Raises Unprocessable."""
+def set_organization_limit(project: Project, limit: str, most: int | None, *, by: User | None, actor: str = "") -> None:
+    """Set a limit of the organization that a project belongs to, or remove it with None. Raises Unprocessable.
+
+    If `by` is None, the actor is the API key named by `actor`.
+    """
     _check(most)
     highest = read_organization_limits().by_operator.get(limit)
     if most is not None and highest is not None and most > highest:
@@ -54,9 +57,9 @@ def set_organization_limit(project: Project, limit: str, most: int | None, *, by
     if most is None:
         OrganizationLimit.objects.filter(limit=limit).delete()
     else:
-        OrganizationLimit.objects.update_or_create(limit=limit, defaults={"most": most, "set_by": by.user})
+        OrganizationLimit.objects.update_or_create(limit=limit, defaults={"most": most, "set_by": by})
     if most != before:
-        _record(project, SHARED, limit, before, most, by=by.user)
+        _record(project, SHARED, limit, before, most, by=by, actor=actor)
 
 
 def _check(most: int | None) -> None:
