@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,9 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from console.agent.page import tab_url
+from conversations.inbox.tags import restore_tag
 from projects.agents.services import restore_key
+from projects.common.api_error import Unprocessable
 from projects.knowledge.services import Writer, restore_article
 from projects.models import ApiKey, User
 from projects.models.key import Scope
@@ -23,6 +26,8 @@ from projects.models.permissions import Entry
 from projects.records.attributes import restore_attribute
 from todos.content.types import restore_type
 from tools.engine.custom import service as custom_tools
+from tools.engine.events.service import restore_subscription
+from tools.evaluation.kept import WrongCase, restore_case
 from tools.services.bookings.resources import restore_resource
 
 
@@ -90,10 +95,37 @@ def _key(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:
     )
 
 
+def _subscription(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:
+    restore_subscription(_row_of(entry, details))
+    return Undone(gettext("Subscription restored."), tab_url(entry.project.slug, "integrations") + "#events")
+
+
+def _tag(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:
+    kept = json.loads(details["kept"])
+    tag = _read(entry, kept["tag"])
+    restore_tag(tag, [UUID(one) for one in kept["conversations"]])
+    return Undone(
+        gettext("%(name)s restored.") % {"name": tag.name}, reverse("canned_replies", args=[entry.project.slug])
+    )
+
+
+def _case(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:
+    try:
+        if not restore_case(entry.project, UUID(details["case"])):
+            raise Http404
+    except WrongCase as error:
+        raise Unprocessable("invalid", str(error)) from error
+    return Undone(gettext("Case restored."), reverse("regression_cases", args=[entry.project.slug]))
+
+
 def _row_of(entry: Entry, details: Mapping[str, Any]) -> Any:
-    """The deleted row of the snapshot. Raises Http404 for one of another project."""
+    """The deleted row of the snapshot, for whoever may change the settings. Raises Http404 for another project's."""
     _require_configure(entry)
-    row: Any = next(serializers.deserialize("json", details["kept"])).object
+    return _read(entry, details["kept"])
+
+
+def _read(entry: Entry, snapshot: str) -> Any:
+    row: Any = next(serializers.deserialize("json", snapshot)).object
     if row.project_id != entry.project.pk:
         raise Http404
     return row
@@ -111,4 +143,7 @@ RESTORATIONS: Mapping[str, Reversal] = {
     "tool": _tool,
     "todo_type": _todo_type,
     "key": _key,
+    "subscription": _subscription,
+    "tag": _tag,
+    "case": _case,
 }

@@ -12,6 +12,7 @@ from projects.common.translation import lazy
 from projects.models import Project
 from tools.evaluation.cases import FIRED
 from tools.evaluation.comparison import Change, ComparedResult, Comparison, RuleScore
+from tools.evaluation.runs import cases_of
 from tools.models import CaseResult, KeptCase, ResultState
 
 CHANGES: Mapping[str, StateLabel] = {
@@ -82,7 +83,7 @@ def case_rows(project: Project, comparison: Comparison | None) -> list[Row]:
     """The cases of a run, newly failing ones first, then those that aren't in it."""
     compared = list(comparison.results) if comparison else []
     known = {one.result.case_id for one in compared}
-    others = [case for case in KeptCase.objects.filter(project=project).order_by("-id") if case.pk not in known]
+    others = [case for case in cases_of(project).order_by("-id") if case.pk not in known]
     turns = [one.result.case.turn_id for one in compared] + [case.turn_id for case in others]
     spoken = _conversations(project, [turn for turn in turns if turn])
     return [*(_run_row(one, spoken) for one in compared), *(_row(case, NOT_RUN, None, spoken) for case in others)]

@@ -21,6 +21,7 @@ from console.evaluation.rows import case_rows, rule_rows
 from console.layout import shell_context
 from console.parameters import parse_uuid
 from console.timestamps import format_timestamp
+from console.undo import announce_undoable
 from jobs.errors import WrongState
 from projects.common.translation import lazy
 from projects.models import Project, User
@@ -29,8 +30,8 @@ from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 from tools.evaluation.comparison import Change, Comparison, compare
 from tools.evaluation.kept import MAX_CASES, delete_case
-from tools.evaluation.runs import LONGEST_MODEL, MODEL_NAME, cancel_run, default_model_of, start_run
-from tools.models import EvaluationRun, KeptCase, RunState
+from tools.evaluation.runs import LONGEST_MODEL, MODEL_NAME, cancel_run, cases_of, default_model_of, start_run
+from tools.models import EvaluationRun, RunState
 
 VIEW = "regression_cases"
 RUNS_SHOWN = 10
@@ -85,9 +86,10 @@ def _cancel(request: HttpRequest, entry: Entry) -> None:
 
 
 def _delete(request: HttpRequest, entry: Entry) -> None:
-    if not delete_case(entry.project, _posted_id(request)):
+    case_id = _posted_id(request)
+    if not delete_case(entry.project, case_id):
         raise Http404
-    messages.success(request, gettext("Case deleted."))
+    announce_undoable(request, entry, gettext("Case deleted."), kind="case", case=str(case_id))
 
 
 def _posted_id(request: HttpRequest) -> UUID:
@@ -112,7 +114,7 @@ def _page(entry: Entry, *, run_id: UUID | None) -> dict[str, Any]:
         "rows": case_rows(project, comparison),
         "rules": rule_rows(comparison) if comparison else [],
         "runs": [(one, format_timestamp(one.created_at, zone=zone)) for one in runs],
-        "cases": KeptCase.objects.filter(project=project).count(),
+        "cases": cases_of(project).count(),
         "most_cases": MAX_CASES,
         "model": default_model_of(project),
         "models": _models(project),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -20,11 +21,12 @@ from rest_framework.serializers import BaseSerializer
 from console.access import enter
 from console.layout import shell_context
 from console.parameters import parse_uuid
+from console.restorations import snapshot_of
 from console.undo import announce_undoable
 from conversations.api.canned_replies import CannedReplyInput
 from conversations.api.tags import TagInput
 from conversations.inbox.canned_replies import FIELDS, canned_replies, change_reply, delete_reply, make_reply
-from conversations.inbox.tags import change_tag, delete_tag, make_tag
+from conversations.inbox.tags import MAX_RESTORED, change_tag, delete_tag, make_tag, uses_of
 from conversations.models import CannedReply, Tag, TagColor
 from projects.common.api_error import ApiError
 from projects.common.translation import lazy
@@ -44,6 +46,11 @@ class Row:
     values: Mapping[str, str]
     errors: Mapping[str, str] = field(default_factory=dict)
     uses: int = 0
+
+    @property
+    def is_restorable(self) -> bool:
+        """True for a tag whose deletion can be undone."""
+        return self.uses <= MAX_RESTORED
 
 
 class Refused(Exception):
@@ -103,8 +110,14 @@ def _save_tag(request: HttpRequest, entry: Entry, form: QueryDict) -> None:
 
 
 def _delete_tag(request: HttpRequest, entry: Entry, form: QueryDict) -> None:
-    delete_tag(_find_tag(entry, form))
-    messages.success(request, gettext("Tag deleted."))
+    tag = _find_tag(entry, form)
+    row, uses = snapshot_of(tag), uses_of(tag)
+    delete_tag(tag)
+    if uses is None:
+        messages.success(request, gettext("Tag deleted."))
+        return
+    kept = json.dumps({"tag": row, "conversations": [str(one) for one in uses]})
+    announce_undoable(request, entry, gettext("Tag deleted."), kind="tag", kept=kept)
 
 
 ACTIONS: Mapping[str, Callable[[HttpRequest, Entry, QueryDict], None]] = {

@@ -10,7 +10,7 @@ from console.agent.form_fields import FormField
 from console.timestamps import Timestamp, format_timestamp
 from projects.common.translation import lazy
 from projects.models import Project
-from tools.engine.events.service import SubscriptionEdit, list_subscriptions
+from tools.engine.events.service import SubscriptionEdit, edit_of, list_subscriptions
 from tools.engine.events.subscribers import event_tools, without_subscriber
 from tools.models import EventSubscription, SubscriptionTarget
 
@@ -87,7 +87,7 @@ def event_section(
     rows = [
         SubscriptionRow(
             row,
-            _form(str(row.pk), _edit_of(row), refused if refused and refused.subscription_id == row.pk else None),
+            _form(str(row.pk), edit_of(row), refused if refused and refused.subscription_id == row.pk else None),
             trial if trial and trial.subscription_id == row.pk else None,
             format_timestamp(row.last_attempt_at, zone=zone) if row.last_attempt_at else None,
         )
@@ -95,10 +95,6 @@ def event_section(
     ]
     new = _form("new", SubscriptionEdit(), refused if refused and refused.subscription_id is None else None)
     return EventSection(rows, new, unheard=sorted(without_subscriber(project.pk, known)), known=known)
-
-
-def _edit_of(row: EventSubscription) -> SubscriptionEdit:
-    return SubscriptionEdit(SubscriptionTarget(row.target), row.url, tuple(row.events), row.is_enabled)
 
 
 def _form(id: str, saved: SubscriptionEdit, refused: RefusedSubscription | None) -> SubscriptionForm:

@@ -18,6 +18,8 @@ from console.agent.page import tab_url
 from console.integrations.event_section import EventTrial, RefusedSubscription
 from console.integrations.views import EVENT_SECRET, TAB, show_page
 from console.people.one_time_secrets import keep_once
+from console.restorations import snapshot_of
+from console.undo import announce_undoable
 from projects.common.api_error import ApiError
 from projects.common.translation import lazy
 from projects.models import User
@@ -61,8 +63,9 @@ def remove(request: HttpRequest, project_slug: str, subscription_id: UUID) -> Ht
     """Remove a subscription."""
     entry = _entry(request, project_slug)
     with tenant_tx(entry.project.organization.pk):
+        kept = snapshot_of(service.get_subscription(entry.project, subscription_id))
         service.remove_subscription(entry.project, subscription_id)
-    messages.success(request, gettext("Subscription removed."))
+    announce_undoable(request, entry, gettext("Subscription removed."), kind="subscription", kept=kept)
     return redirect(tab_url(project_slug, TAB))
 
 

@@ -9,22 +9,19 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
 from conversations.live.event_log import open_log
-from conversations.models import ConversationTag, Tag, TagColor
+from conversations.models import Conversation, ConversationTag, Tag, TagColor
 from projects.common.api_error import ApiError, Conflict
 from projects.models import Project, User
 
 MAX_TAGS = 200
 TAGGED = "tags_changed"
+# A tag on more conversations can't be restored: its deletion would keep too many of them.
+MAX_RESTORED = 2_000
 
 
 def make_tag(project: Project, name: str, *, color: str = TagColor.GRAY) -> Tag:
     """Add a tag to the project's list. Raises Conflict for a name in use, ApiError at the limit."""
-    if Tag.objects.filter(project=project).count() >= MAX_TAGS:
-        raise ApiError(
-            "too_many_tags",
-            gettext("A project has at most %(max_tags)s tags. Delete one first.") % {"max_tags": MAX_TAGS},
-            status=409,
-        )
+    _require_room(project)
     return _save(Tag(project=project, name=name, color=color))
 
 
@@ -38,6 +35,23 @@ def change_tag(tag: Tag, changes: Mapping[str, str]) -> Tag:
 def delete_tag(tag: Tag) -> None:
     """Delete a tag, and take it off every conversation."""
     tag.delete()
+
+
+def uses_of(tag: Tag) -> list[UUID] | None:
+    """The conversations with the tag; None for more than can be restored."""
+    uses = ConversationTag.objects.filter(tag=tag).values_list("conversation_id", flat=True)[: MAX_RESTORED + 1]
+    return list(uses) if len(uses) <= MAX_RESTORED else None
+
+
+def restore_tag(tag: Tag, conversations: Collection[UUID]) -> None:
+    """Store a tag again that has just been deleted, on those of its conversations that are still there.
+
+    Raises Conflict for a name in use, ApiError at the limit.
+    """
+    _require_room(tag.project)
+    _save(tag)
+    left = Conversation.objects.filter(project=tag.project, pk__in=conversations).values_list("pk", flat=True)
+    ConversationTag.objects.bulk_create([ConversationTag(conversation_id=pk, tag=tag) for pk in left])
 
 
 def change_tags(conversation_id: UUID, *, add: Collection[Tag], remove: Collection[Tag], by: User) -> bool:
@@ -79,6 +93,15 @@ def find_tags(project: Project, names: Collection[str], *, field: str) -> list[T
                 status=422,
             )
     return [known[name.casefold()] for name in names]
+
+
+def _require_room(project: Project) -> None:
+    if Tag.objects.filter(project=project).count() >= MAX_TAGS:
+        raise ApiError(
+            "too_many_tags",
+            gettext("A project has at most %(max_tags)s tags. Delete one first.") % {"max_tags": MAX_TAGS},
+            status=409,
+        )
 
 
 def _save(tag: Tag) -> Tag:

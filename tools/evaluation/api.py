@@ -22,6 +22,7 @@ from projects.common.api_error import Unprocessable
 from projects.models.key import Scope
 from tools.evaluation.cases import OUTCOMES
 from tools.evaluation.kept import WrongCase, delete_case, keep_case
+from tools.evaluation.runs import cases_of
 from tools.models import KeptCase
 
 
@@ -51,7 +52,7 @@ class KeptCases(ProjectView):
     @extend_schema(operation_id="evaluation_cases_list")
     def get(self, request: Request) -> TypedResponse[Page[KeptCasePayload]]:
         """List the answers that the project keeps as regression cases, newest first."""
-        return self.page(KeptCase.objects.filter(project=self.project), kept_case_payload)
+        return self.page(cases_of(self.project), kept_case_payload)
 
     @extend_schema(operation_id="evaluation_cases_create", request=KeptCaseInput)
     @idempotent

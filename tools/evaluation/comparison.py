@@ -83,7 +83,7 @@ def compare(run: EvaluationRun) -> Comparison:
 
 
 def _results(run: EvaluationRun) -> list[CaseResult]:
-    return list(CaseResult.objects.filter(run=run).select_related("case"))
+    return list(CaseResult.objects.filter(run=run, case__deleted_at=None).select_related("case"))
 
 
 def _rules(results: Sequence[CaseResult], known: Mapping[UUID, CaseResult]) -> list[RuleScore]:

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db.models.functions import Now
+from django.utils.translation import gettext
 from pydantic import TypeAdapter, ValidationError
 
 from projects.models import Project, User
 from tools.engine.catalogue import at_moment, compile_tools
 from tools.engine.definition import Trigger
 from tools.evaluation.cases import Case, CaseMessage, Expected, Part
-from tools.evaluation.runs import settle_without
+from tools.evaluation.runs import cases_of, settle_without
 from tools.models import KeptCase
 
 LANGUAGE = "kept"
 MAX_CASES = 500
 MAX_MESSAGES = 100
+# Deleted cases can be restored for less than this.
+KEPT = timedelta(days=1)
 Conversation = TypeAdapter(tuple[CaseMessage, ...])
 ExpectedOutcomes: TypeAdapter[dict[str, str]] = TypeAdapter(Expected)
 
@@ -52,8 +57,7 @@ def keep_case(
         raise WrongCase(f"The project has no tool {unknown[0]}.", field="expected")
     if len(conversation) > MAX_MESSAGES:
         raise WrongCase(f"has {len(conversation)} messages; the limit is {MAX_MESSAGES}.", field="conversation")
-    if KeptCase.objects.filter(project=project).count() >= MAX_CASES:
-        raise WrongCase(f"The limit is {MAX_CASES} cases. Delete one first.")
+    _require_room(project)
     return KeptCase.objects.create(
         project=project,
         name=name,
@@ -67,15 +71,24 @@ def keep_case(
 
 
 def delete_case(project: Project, case_id: UUID) -> bool:
-    """Delete a case, also from a run under way. Return False if the project has no case with this id."""
+    """Delete a case, also from a run under way. `restore_case` brings it back within a day.
+
+    Return False if the project has no case with this id.
+    """
     settle_without(project, case_id)
-    deleted, _ = KeptCase.objects.filter(project=project, pk=case_id).delete()
-    return deleted > 0
+    KeptCase.objects.filter(project=project, deleted_at__lt=Now() - KEPT).delete()
+    return cases_of(project).filter(pk=case_id).update(deleted_at=Now()) == 1
+
+
+def restore_case(project: Project, case_id: UUID) -> bool:
+    """Bring a deleted case back. Return False if there is none with this id. Raises WrongCase at the limit."""
+    _require_room(project)
+    return KeptCase.objects.filter(project=project, pk=case_id).update(deleted_at=None) == 1
 
 
 def kept_cases(project: Project) -> list[Case]:
     """The project's cases in evaluation form, oldest first."""
-    return [as_case(row) for row in KeptCase.objects.filter(project=project)]
+    return [as_case(row) for row in cases_of(project)]
 
 
 def as_case(row: KeptCase) -> Case:
@@ -89,6 +102,11 @@ def as_case(row: KeptCase) -> Case:
         answer=row.answer,
         expect=row.expected,
     )
+
+
+def _require_room(project: Project) -> None:
+    if cases_of(project).count() >= MAX_CASES:
+        raise WrongCase(gettext("The limit is %(number)s cases. Delete one first.") % {"number": MAX_CASES})
 
 
 def _checked(shape: TypeAdapter[Any], value: Any, *, field: str) -> Any:

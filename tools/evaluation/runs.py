@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils.translation import gettext
 
@@ -31,6 +32,11 @@ NO_CASES = "There are no cases to run. Keep an answer as a case first."
 OVER = "The run is over. Start a new one."
 
 
+def cases_of(project: Project) -> QuerySet[KeptCase]:
+    """The project's kept cases, oldest first."""
+    return KeptCase.objects.filter(project=project, deleted_at=None)
+
+
 def start_run(project: Project, *, model: str = "", by: str) -> EvaluationRun:
     """Queue a run of all kept cases with a model at the project's endpoint; without a name, with its own.
 
@@ -40,7 +46,7 @@ def start_run(project: Project, *, model: str = "", by: str) -> EvaluationRun:
     project = (
         Project.objects.select_related("agent_version").select_for_update(no_key=True, of=("self",)).get(pk=project.pk)
     )
-    cases = list(KeptCase.objects.filter(project=project).values_list("pk", flat=True))
+    cases = list(cases_of(project).values_list("pk", flat=True))
     _require_startable(project, cases)
     last = EvaluationRun.objects.filter(project=project).first()
     run = EvaluationRun.objects.create(

@@ -12,6 +12,7 @@ class KeptCase(TenantModel):
     """An agent's answer with the conversation before it and each tool's expected outcome (`tools.evaluation.cases`).
 
     `conversation` is a list of `{"role", "content"}`; `expected` maps a tool to "fired" or the rule that holds it back.
+    A deleted case stays for a while, so that it can be restored.
     """
 
     project = TenantForeignKey("projects.Project", related_name="kept_cases")
@@ -23,6 +24,7 @@ class KeptCase(TenantModel):
     turn_id = models.UUIDField(null=True, editable=False, help_text="the turn whose reply the answer is")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, editable=False, on_delete=models.SET_NULL)
     created_at = models.DateTimeField(auto_now_add=True)
+    deleted_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         indexes = [models.Index(fields=["organization", "project", "-created_at"], name="kept_case_project")]

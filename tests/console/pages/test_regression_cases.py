@@ -13,7 +13,8 @@ from tests.conftest import Tenant
 from tests.console.pages.conftest import browser, talk
 from tests.tools.evaluation.test_runs import RIGHT, SMS, finish, keep, start
 from tools.evaluation.kept import keep_case
-from tools.models import CaseResult, EvaluationRun, KeptCase, ResultState, RunState
+from tools.evaluation.runs import cases_of
+from tools.models import CaseResult, EvaluationRun, ResultState, RunState
 
 
 def address(tenant: Tenant) -> str:
@@ -114,7 +115,7 @@ def test_a_case_is_deleted(owner: Client, tenant: Tenant) -> None:
     [case] = keep(tenant, RIGHT)
     owner.post(address(tenant), {"do": "delete", "id": case.pk})
     with tenant.tx():
-        assert not KeptCase.objects.exists()
+        assert not cases_of(tenant.project).exists()
 
 
 @pytest.mark.parametrize("form", [{"do": "delete", "id": "x"}, {"do": "cancel"}, {"do": "explode"}, {}])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -13,29 +12,16 @@ from django.utils import timezone
 
 from console import undo
 from conversations.models import Conversation
-from projects.knowledge.services import Writer, write_article
-from projects.knowledge.text import ArticleText
-from projects.models import ApiKey, Article, Member, Role
-from projects.models.article import ArticleWord
-from projects.models.attribute import Attribute, AttributeType
-from projects.records.attributes import set_attribute
+from projects.models import Role
 from tests.conftest import Tenant, member_of
 from tests.console.pages.conftest import browser, talk
 from todos.approvals import undo_rejection
 from todos.content.lifecycle import AGENT
-from todos.content.types import save_type
-from todos.models import Todo, TodoEvent, TodoSource, TodoStatus, TodoType
+from todos.models import Todo, TodoEvent, TodoSource, TodoStatus
 from todos.services import make_todo
-from tools.engine.custom import service as custom_tools
-from tools.models import Escalation, EscalationState, Resource, Ticket, TicketPriority, TicketState
-from tools.services.bookings.resources import create_resource
+from tools.models import Escalation, EscalationState, Ticket, TicketPriority, TicketState
 from tools.services.support.tickets import open_ticket
 
-TOOL = {
-    "description": "Tells a colleague.",
-    "conditions": {"agentPromised": {"type": "boolean", "description": "The agent commits to it now."}},
-    "useConversationHistory": False,
-}
 TOKEN = re.compile(r'name="token" value="([^"]+)"')
 
 
@@ -154,99 +140,3 @@ def test_a_closed_ticket_is_open_again_and_keeps_a_later_change(owner: Client, t
     with tenant.tx():
         ticket.refresh_from_db()
     assert (ticket.state, ticket.closed_at, ticket.priority) == (TicketState.OPEN, None, TicketPriority.URGENT)
-
-
-def test_a_deleted_article_is_stored_again_as_it_was(owner: Client, tenant: Tenant) -> None:
-    with tenant.tx():
-        text = ArticleText("Parking", "Where to park", "Behind the house, beside the chestnut.")
-        article = write_article(tenant.project, text, by=Writer(tenant.owner), is_published=True)
-    token = pressed(tenant, owner, f"knowledge/a/{article.slug}", {"do": "delete"})
-    take_back(tenant, owner, token)
-    with tenant.tx():
-        again = Article.objects.get(slug=article.slug)
-        assert (again.pk, again.body, again.version, again.is_published) == (article.pk, text.body, 1, True)
-        assert ArticleWord.objects.filter(article=again, word__startswith="chestnut").exists()
-
-
-def test_a_removed_tool_returns_with_its_secrets(owner: Client, tenant: Tenant) -> None:
-    action = {"type": "send_webhook", "options": {"url": "https://example.com/hook"}}
-    with tenant.tx():
-        saved = custom_tools.save(tenant.project, name="notify_crew", document={**TOOL, "action": action})
-        secrets = saved.tool.secrets
-    token = pressed(tenant, owner, "tools/notify_crew", {"do": "remove"})
-    take_back(tenant, owner, token)
-    with tenant.tx():
-        again = custom_tools.get(tenant.project, "notify_crew")
-        assert (again.secrets, bool(secrets)) == (secrets, True)
-
-
-def test_a_removed_todo_type_returns_unless_its_name_is_taken(owner: Client, tenant: Tenant) -> None:
-    with tenant.tx():
-        kind = save_type(tenant.project, {"name": "Letters", "description": "Something to write."})
-    body = {"do": "remove", "id": str(kind.pk)}
-    take_back(tenant, owner, pressed(tenant, owner, "agent/todos", body))
-    assert not type_of(tenant, kind.pk).is_removed
-    token = pressed(tenant, owner, "agent/todos", body)
-    with tenant.tx():
-        save_type(tenant.project, {"name": "letters", "description": "Another."})
-    take_back(tenant, owner, token)
-    assert type_of(tenant, kind.pk).is_removed
-
-
-def type_of(tenant: Tenant, type_id: UUID) -> TodoType:
-    with tenant.tx():
-        return TodoType.objects.get(pk=type_id)
-
-
-def test_a_removed_resource_returns_as_it_was(owner: Client, tenant: Tenant) -> None:
-    with tenant.tx():
-        table = create_resource(tenant.project, name="Table 99", kind="table", capacity=7, slot_minutes=45)
-    token = pressed(tenant, owner, f"resources/{table.pk}/remove", {})
-    take_back(tenant, owner, token)
-    with tenant.tx():
-        again = Resource.objects.get(project=tenant.project, name="Table 99")
-        assert (again.capacity, again.slot_minutes, again.is_active) == (7, 45, True)
-
-
-def test_an_unset_attribute_is_set_again(owner: Client, tenant: Tenant) -> None:
-    with tenant.tx():
-        set_attribute(tenant.project, "till_key", "12", type=AttributeType.STRING)
-    token = pressed(tenant, owner, "agent/attributes", {"unset": "till_key"})
-    with tenant.tx():
-        assert not Attribute.objects.filter(key="till_key").exists()
-    take_back(tenant, owner, token)
-    with tenant.tx():
-        assert Attribute.objects.get(key="till_key").value == "12"
-
-
-def test_a_revoked_key_works_again(owner: Client, tenant: Tenant, client: Client) -> None:
-    with tenant.tx():
-        key = ApiKey.objects.get(project=tenant.project)
-    token = pressed(tenant, owner, f"keys/{key.pk}/revoke", {})
-    assert client.get("/api/v1/tools", headers=tenant.headers).status_code == 401
-    take_back(tenant, owner, token)
-    assert client.get("/api/v1/tools", headers=tenant.headers).status_code == 200
-
-
-def test_only_the_newest_deletion_keeps_what_was_deleted(owner: Client, tenant: Tenant) -> None:
-    with tenant.tx():
-        tables = [
-            create_resource(tenant.project, name=name, kind="table", capacity=2, slot_minutes=60)
-            for name in ("A9", "B9")
-        ]
-    first, _ = (pressed(tenant, owner, f"resources/{table.pk}/remove", {}) for table in tables)
-    assert str(undo.TOO_LATE) in take_back(tenant, owner, first).content.decode()
-
-
-def test_an_operator_undoes_no_deletion(tenant: Tenant) -> None:
-    """Whoever lost the right meanwhile can't use the token."""
-    admin = member_of(tenant, Role.ADMIN)
-    with tenant.tx():
-        table = create_resource(tenant.project, name="C9", kind="table", capacity=2, slot_minutes=60)
-    client = browser(admin)
-    token = pressed(tenant, client, f"resources/{table.pk}/remove", {})
-    with tenant.tx():
-        Member.objects.filter(user=admin).update(role=Role.OPERATOR)
-    take_back(tenant, client, token)
-    with tenant.tx():
-        assert not Resource.objects.filter(name="C9").exists()

@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 
 from projects.common import crypto
 from projects.common.api_error import ApiError, Conflict, Unprocessable
+from projects.common.translation import lazy
 from projects.models import Project
 from tools.engine.events.subscribers import read_signing, secrets_field
 from tools.engine.registry import builtin_tools
@@ -24,11 +25,11 @@ from tools.engine.validation.options import url_problems
 from tools.models import EventSubscription, SubscriptionTarget
 
 MAX_SUBSCRIPTIONS = 20
-NO_URL = "A client of the API's stream has no URL; remove it, or choose the target endpoint."
-UNSIGNED = "Only an endpoint has a signing secret; this subscription is read from the API's stream."
-BUILT_IN = "{event} is handled by Makegood itself. Subscribe to the events of your own tools."
-RESERVED = "{event} is a system event of Makegood. Subscribe to the events of your own tools."
-MALFORMED = "{event} is no name of an event. Use a letter, then letters, digits, _ or -, at most 64 characters."
+NO_URL = lazy("A client of the API's stream has no URL; remove it, or choose the target endpoint.")
+UNSIGNED = lazy("Only an endpoint has a signing secret; this subscription is read from the API's stream.")
+BUILT_IN = lazy("{event} is handled by Makegood itself. Subscribe to the events of your own tools.")
+RESERVED = lazy("{event} is a system event of Makegood. Subscribe to the events of your own tools.")
+MALFORMED = lazy("{event} is no name of an event. Use a letter, then letters, digits, _ or -, at most 64 characters.")
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,12 @@ class EventTaken(Conflict):
     """Another subscription receives this event already."""
 
     def __init__(self, event: str) -> None:
-        said = f"the event {event}" if event else "all events"
-        super().__init__(
-            f"Another subscription is for {said} already. Change or disable that one.",
-            code="event_taken",
-            field="events",
+        sentence = (
+            gettext("Another subscription is for the event %(event)s already. Change or disable that one.")
+            if event
+            else gettext("Another subscription is for all events already. Change or disable that one.")
         )
+        super().__init__(sentence % {"event": event}, code="event_taken", field="events")
 
 
 def list_subscriptions(project: Project) -> QuerySet[EventSubscription]:
@@ -77,12 +78,7 @@ def get_subscription(project: Project, subscription_id: UUID) -> EventSubscripti
 def add_subscription(project: Project, edit: SubscriptionEdit) -> SavedSubscription:
     """Add a subscription. Raises ApiError for invalid content, EventTaken. Concurrent saves are serialized."""
     _lock(project)
-    if (count := list_subscriptions(project).count()) >= MAX_SUBSCRIPTIONS:
-        raise Conflict(
-            gettext("The project has %(count)s subscriptions; the limit is %(max_subscriptions)s.")
-            % {"count": count, "max_subscriptions": MAX_SUBSCRIPTIONS},
-            code="too_many",
-        )
+    _require_room(project)
     return _save(EventSubscription(project=project), edit)
 
 
@@ -97,6 +93,16 @@ def remove_subscription(project: Project, subscription_id: UUID) -> None:
     get_subscription(project, subscription_id).delete()
 
 
+def restore_subscription(subscription: EventSubscription) -> None:
+    """Store a subscription again that has just been removed, as it was. Raises EventTaken, and Conflict at the limit."""
+    project = subscription.project
+    _lock(project)
+    _require_room(project)
+    _require_untaken(subscription, edit_of(subscription))
+    # Raw: it keeps its times.
+    subscription.save_base(raw=True, force_insert=True)
+
+
 def rotate_secret(project: Project, subscription_id: UUID) -> str:
     """Create a new signing secret, to be shown once. The previous one stays valid for a day. Raises Http404, ApiError."""
     _lock(project)
@@ -104,6 +110,20 @@ def rotate_secret(project: Project, subscription_id: UUID) -> str:
     if row.target != SubscriptionTarget.ENDPOINT:
         raise Conflict(UNSIGNED, code="no_secret")
     return _new_secret(row)
+
+
+def edit_of(row: EventSubscription) -> SubscriptionEdit:
+    """The content of a stored subscription."""
+    return SubscriptionEdit(SubscriptionTarget(row.target), row.url, tuple(row.events), row.is_enabled)
+
+
+def _require_room(project: Project) -> None:
+    if (count := list_subscriptions(project).count()) >= MAX_SUBSCRIPTIONS:
+        raise Conflict(
+            gettext("The project has %(count)s subscriptions; the limit is %(max_subscriptions)s.")
+            % {"count": count, "max_subscriptions": MAX_SUBSCRIPTIONS},
+            code="too_many",
+        )
 
 
 def _save(row: EventSubscription, edit: SubscriptionEdit) -> SavedSubscription:
