@@ -10,18 +10,20 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
 from console.layout import shell_context
 from console.timestamps import Timestamp, format_timestamp
+from console.todos.contacts import UNNAMED
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from jobs.errors import WrongState
 from jobs.lanes import UnknownLane
 from jobs.models import Job, State
 from jobs.services import run_again
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.key import Scope
@@ -156,10 +158,10 @@ def _row(job: Job, conversation: Conversation | None, names: Mapping[UUID, str],
         title=label.title,
         meaning=label.meaning,
         reason=_reason(job.error),
-        attempts="1 attempt" if job.attempts == 1 else f"{job.attempts} attempts",
+        attempts=ngettext("%(number)s attempt", "%(number)s attempts", job.attempts) % {"number": job.attempts},
         turn=job.ordinal if job.lane not in LANES_WITHOUT_TURN else 0,
         conversation_id=conversation.pk if conversation else None,
-        customer=names.get(conversation.persona_id, "Unnamed customer") if conversation else "",
+        customer=names.get(conversation.persona_id, UNNAMED) if conversation else "",
         at=format_timestamp(job.finished_at or job.created_at, zone=zone),
     )
 
@@ -172,4 +174,8 @@ def _reason(error: str) -> str:
     """The recorded error. Text that isn't a sentence comes from an unexpected exception."""
     if not error:
         return gettext("No reason recorded.")
-    return error if error.endswith((".", "!", "?", "”")) else gettext("Internal error: %(error)s") % {"error": error}
+    return (
+        translated(error)
+        if error.endswith((".", "!", "?", "”"))
+        else gettext("Internal error: %(error)s") % {"error": error}
+    )

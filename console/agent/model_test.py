@@ -23,6 +23,7 @@ from projects.agents.model_check import ModelCheck, check_model
 from projects.agents.model_choice import default_model, operator_endpoint, own_endpoint
 from projects.agents.model_key import key_for_test
 from projects.api.throttling import seconds_to_wait
+from projects.common.stored_sentences import translated
 from projects.models import User
 from projects.models.agent_errors import SettingsRefused, checked_config
 from projects.models.key import Scope
@@ -92,6 +93,6 @@ def _model(entry: Entry, entries: Node) -> ModelSpec:
 def _answer(request: HttpRequest, entry: Entry, entries: Node, trial: ModelCheck) -> HttpResponse:
     """The result as JSON, or without JavaScript as the page with the submitted values."""
     if request.headers.get("Accept") == "application/json":
-        return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})
+        return JsonResponse({"ok": trial.is_ok, "sentence": translated(trial.sentence)})
     context = form_context(request, entry, MODELS, changes=MODELS.read(entries))
     return show_section(request, {**context, "trial": trial}, entry)

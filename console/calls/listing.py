@@ -19,6 +19,7 @@ from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.models import OPEN_STATES, Call, CallState, Message, Summary, Turn
 from jobs.models import ModelCall
+from projects.common.stored_sentences import translated
 from projects.models.permissions import Entry
 from todos.models import Todo
 
@@ -136,7 +137,7 @@ def _row(call: Call, name: str, *, zone: str, cost: str) -> CallRow:
         caller=call.caller,
         state=str(state.label),
         sign=SIGNS.get(state, "mute"),
-        reason=call.reason,
+        reason=translated(call.reason),
         transferred_to=call.transferred_to,
         has_gaps=call.gaps > 0,
         newest=vars(call)["newest"] or "",

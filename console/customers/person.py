@@ -21,6 +21,7 @@ from console.todos.cards import cards_of
 from conversations.common.customer_names import customer_names
 from conversations.common.merged import find_persona
 from conversations.models import Conversation, ConversationStatus, Persona, PersonaField
+from projects.common.stored_sentences import translated
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from todos.content.snapshot import compiled_tools
@@ -98,7 +99,7 @@ def _talk(row: Conversation, *, zone: str) -> dict[str, Any]:
         "is_open": row.status == ConversationStatus.OPEN and row.closed_at is None,
         "is_test": row.is_test,
         "messages": row.last_message,
-        "flag": row.flag,
+        "flag": translated(row.flag),
         "rating": row.rating,
         "assignee": row.assignee.name if row.assignee else "",
         "at": format_timestamp(row.updated_at, zone=zone),

@@ -19,6 +19,7 @@ from conversations.common.customer_names import customer_names
 from conversations.inbox.waiting import Reason, Waiting
 from conversations.models import Conversation
 from jobs.models import Job, State
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
 from todos.attention import failed_todos, waiting_todos
@@ -78,7 +79,7 @@ def _matter(project: Project, reason: Reason, ids: Sequence[UUID]) -> Matter:
         reverse("conversation", args=[project.slug, row.pk]),
         label.tone,
         label.icon,
-        detail=row.flag,
+        detail=translated(row.flag),
         name=customer_names([row.persona_id]).get(row.persona_id, UNNAMED),
         at=row.updated_at,
     )

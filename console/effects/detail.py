@@ -21,8 +21,10 @@ from console.effects.labels import (
     title_of,
 )
 from console.timestamps import Timestamp, format_timestamp
+from console.todos.contacts import UNNAMED
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation, Turn
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.connections.integrations import find_source
 from projects.models import User
@@ -69,7 +71,7 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
         "is_held": effect.state == EffectState.HELD,
         "turn": turn,
         "conversation": conversation,
-        "customer": names.get(conversation.persona_id, "Unnamed customer") if conversation else "",
+        "customer": names.get(conversation.persona_id, UNNAMED) if conversation else "",
         "trail": _trail(effect, turn, zone=zone),
         "delivery": DELIVERY.get(effect.delivery, effect.delivery),
         "arguments": pretty(effect.arguments),
@@ -128,7 +130,7 @@ def _after(action: AfterAction) -> After:
         title=AFTER_ACTION_TITLES.get(action.type, action.type),
         state=AFTER[AfterActionState(action.state)],
         detail=shortened(action.value or _target(action.options), longest=400),
-        error=action.error,
+        error=translated(action.error),
     )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.utils.translation import gettext
-
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from tools.engine.execution import event_delivery, limits, outcome_policy
 from tools.engine.function_calling import attempt, parse_call
@@ -42,4 +41,4 @@ def error_for_people(error: str) -> str:
     """The error in the reader's language if it is known, otherwise as it is stored."""
     if error in WORDS:
         return str(WORDS[error])
-    return gettext(error) if error else ""
+    return translated(error)

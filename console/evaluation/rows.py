@@ -8,6 +8,7 @@ from uuid import UUID
 
 from console.effects.labels import StateLabel
 from conversations.models import Channel, Turn
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
 from tools.evaluation.cases import FIRED
@@ -113,7 +114,7 @@ def _row(case: KeptCase, state: StateLabel, result: CaseResult | None, spoken: M
         channel=CHANNELS.get(case.channel, case.channel),
         state=state,
         labels=_labels(case.expected, result.outcomes if result and is_read else None),
-        error=result.error if result else "",
+        error=translated(result.error) if result else "",
         conversation_id=spoken.get(case.turn_id) if case.turn_id else None,
         turn_id=case.turn_id,
     )

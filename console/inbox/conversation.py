@@ -24,6 +24,7 @@ from conversations.inbox.notes import unread_mentions
 from conversations.inbox.tags import tags_of
 from conversations.models import Conversation, ConversationStatus
 from conversations.turns.flags import flag_reasons
+from projects.common.stored_sentences import translated
 from projects.models.permissions import Entry
 
 MORNING = 9
@@ -35,7 +36,7 @@ def conversation_context(entry: Entry, row: Conversation) -> dict[str, Any]:
     return {
         "conversation": _head(row, zone=zone),
         "inbox": _inbox_state(row, zone=zone),
-        "flag_reasons": flag_reasons(row),
+        "flag_reasons": [translated(reason) for reason in flag_reasons(row)],
         "activity": activity_of(row, zone=zone),
         "mentioned_by": _mentioned_by(entry, row),
         **_person(entry, row, zone=zone),
@@ -69,7 +70,7 @@ def _head(row: Conversation, *, zone: str) -> dict[str, Any]:
         "channel": row.get_channel_display(),
         "is_ended": row.status == ConversationStatus.ENDED,
         "is_test": row.is_test,
-        "flag": row.flag,
+        "flag": translated(row.flag),
         "caller_flag": (row.persona.flag_reason or gettext("No reason given.")) if row.persona.flagged else "",
         "last_event": row.last_event,
         "last_message": row.last_message,

@@ -59,7 +59,7 @@ def _chips(query: InboxQuery, *, tags: list[Tag], people: list[User]) -> Iterato
         "channel": dict(Channel.choices).get(filters.channel),
         "status": dict(ConversationStatus.choices).get(filters.status),
         "flagged": gettext("Flagged") if filters.flagged else None,
-        "assignee": names.get(filters.assignee, "A former member") if filters.assignee else None,
+        "assignee": names.get(filters.assignee, gettext("A former member")) if filters.assignee else None,
         "state": dict(STATES).get(filters.state),
         "tag": next((tag.name for tag in tags if tag.pk == filters.tag), gettext("A deleted tag"))
         if filters.tag

@@ -31,6 +31,7 @@ from conversations.inbox.tags import tags_of
 from conversations.inbox.waiting import Waiting, is_mine
 from conversations.models import ArchivedTranscript, Conversation, ConversationStatus, Message, MessageRole, Tag
 from projects.common.numbers import grouped
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.knowledge.passages import Piece
 from projects.models import Project
@@ -219,7 +220,7 @@ def _row(row: Conversation, context: RowContext, *, message: Message | None, wor
         is_closed=row.closed_at is not None,
         is_live=is_open and now.words in ("now", "1 min"),
         snoozed=format_timestamp(until, zone=context.zone) if until else None,
-        flag=row.flag,
+        flag=translated(row.flag),
         rating=row.rating,
         operator=row.operator.name if row.operator else "",
         assignee=row.assignee.name if row.assignee else "",

@@ -35,6 +35,7 @@ from conversations.channels.registry import PROVIDERS
 from conversations.channels.whatsapp import KIND as WHATSAPP
 from conversations.channels.whatsapp import verify_token
 from conversations.models import ChannelLink, Delivery
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SECRET, find_source
@@ -229,7 +230,7 @@ def _shown(row: Delivery, *, zone: str) -> ShownDelivery:
         at=format_timestamp(row.received_at, zone=zone),
         result=row.get_result_display(),
         tone=TONES.get(row.result, "mute"),
-        detail=row.detail,
+        detail=translated(row.detail),
         excerpt=row.message.content[:200] if row.message else "",
         conversation=row.conversation_id,
     )

@@ -21,6 +21,7 @@ from console.people.one_time_secrets import keep_once
 from console.restorations import snapshot_of
 from console.undo import announce_undoable
 from projects.common.api_error import ApiError
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import User
 from projects.models.key import Scope
@@ -139,6 +140,6 @@ def _read_edit(request: HttpRequest) -> SubscriptionEdit:
 
 def _trial(subscription_id: UUID, delivery: TrialDelivery) -> EventTrial:
     if delivery.state is DeliveryState.FAILED:
-        return EventTrial(subscription_id, is_ok=False, sentence=delivery.error)
+        return EventTrial(subscription_id, is_ok=False, sentence=translated(delivery.error))
     sentence = SENTENCES[delivery.state].format(status=delivery.http_status)
     return EventTrial(subscription_id, is_ok=True, sentence=sentence)

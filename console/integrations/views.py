@@ -24,6 +24,7 @@ from console.people.one_time_secrets import take_once
 from console.timestamps import Timestamp, format_timestamp
 from conversations.channels.registry import PROVIDERS
 from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
+from projects.common.stored_sentences import translated
 from projects.connections.integration_types import KINDS, SourceKind
 from projects.connections.integrations import (
     SECRET,
@@ -159,7 +160,7 @@ async def test(request: HttpRequest, project_slug: str, kind: str) -> HttpRespon
         return redirect(tab_url(project_slug, TAB))
     trial = await check_connection(entry.project, known, to=text_of(read_entries(request.POST), "to"))
     if request.headers.get("Accept") == "application/json":
-        return JsonResponse({"ok": trial.is_ok, "sentence": trial.sentence})
+        return JsonResponse({"ok": trial.is_ok, "sentence": translated(trial.sentence)})
     return await in_db(show_page, request, entry, trial=(known, trial))
 
 

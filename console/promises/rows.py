@@ -19,6 +19,7 @@ from console.timestamps import Timestamp, format_timestamp, long_day
 from conversations.analytics.period import Period
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
 from todos.models import Todo, TodoStatus
@@ -229,7 +230,7 @@ def _row(
         turn_id=promise.turn_id,
         tool=promise.tool,
         effect_id=effect.pk if effect else None,
-        reason=gettext(promise.reason) if promise.reason else "",
+        reason=translated(promise.reason),
         made=format_timestamp(promise.created_at, zone=zone, now=now),
         due=format_timestamp(promise.due_at, zone=zone, now=now),
         time=time,

@@ -23,9 +23,9 @@ from console.todos.labels import (
     VERSION_LABELS,
     icon_of,
     title_of_tool,
-    translated,
     with_tool_titles,
 )
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from todos.approvals.permissions import needs_second
 from todos.content.lifecycle import AGENT

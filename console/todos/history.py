@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext
 
 from console.timestamps import Timestamp, format_timestamp
-from console.todos.labels import STATUS_LABELS, translated, with_tool_titles
+from console.todos.labels import STATUS_LABELS, with_tool_titles
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from todos.models import Todo, TodoEvent
 

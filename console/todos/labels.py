@@ -109,11 +109,6 @@ def title_of_tool(name: str) -> str:
     return capitalized(title)
 
 
-def translated(stored: str) -> str:
-    """A stored sentence in the reader's language if the catalog has it, otherwise as it is."""
-    return gettext(stored) if stored else ""
-
-
 def with_tool_titles(sentence: str, names: Iterable[str]) -> str:
     """The sentence with tool names replaced by their titles."""
     # Single-word names stay: they read well, and may be ordinary words of the sentence.

@@ -14,15 +14,17 @@ from console.effects.labels import StateLabel, state_label, title_of
 from console.effects.unknown_outcomes import questions_for
 from console.timestamps import Timestamp, format_timestamp
 from console.todos.allowed_actions import allowed_actions
+from console.todos.contacts import UNNAMED
 from console.todos.history import history_of
 from console.todos.invisible_characters import hidden_count, mark_hidden
-from console.todos.labels import SOURCES, STATUS_LABELS, approvers_of, sentence_start, translated, with_tool_titles
+from console.todos.labels import SOURCES, STATUS_LABELS, approvers_of, sentence_start, with_tool_titles
 from console.todos.opt_outs import opt_out_notes
 from console.todos.plan import Content, Plan, plan_of
 from console.todos.run_log import runs_of
 from console.todos.warnings import notes_of
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation, Turn
+from projects.common.stored_sentences import translated
 from projects.models.permissions import Entry
 from todos.approvals.permissions import needs_second, required_role
 from todos.approvals.validity import undeliverable_of, why_not_runnable
@@ -281,5 +283,5 @@ def _origin_context(todo: Todo) -> Mapping[str, Any]:
     return {
         "conversation": conversation,
         "turn": turn,
-        "customer": customer_names([persona]).get(persona, "Unnamed customer") if persona else "",
+        "customer": customer_names([persona]).get(persona, UNNAMED) if persona else "",
     }

@@ -42,11 +42,14 @@ DEFINITIONS: Mapping[str, Definition] = {
         lazy("Conversations in which the agent searched the knowledge base and found nothing."),
     ),
     "rated": Definition(
-        "Rated",
-        "Conversations that the customer rated with one to five stars, in the widget, in the portal or through the API.",
+        lazy("Rated"),
+        lazy(
+            "Conversations that the customer rated with one to five stars, in the widget, in the portal or through the API."
+        ),
     ),
     "satisfied": Definition(
-        "Satisfied", "Conversations that the customer rated with four or five stars, in percent of the rated ones."
+        lazy("Satisfied"),
+        lazy("Conversations that the customer rated with four or five stars, in percent of the rated ones."),
     ),
     "first_token": Definition(
         lazy("First token, median"),

@@ -13,10 +13,11 @@ from conversations.models import MessageRole
 from conversations.prompts.draft import AnswerDraft, build_request
 from jobs.errors import WrongState
 from llm.types import ChatRequest
+from projects.common.translation import lazy
 from projects.knowledge.answers import prompt_passages
 from tools.engine.limits.model_budget import refuse_if_spent
 
-NOTHING_SAID = "There is nothing to answer yet. A draft answers what the customer wrote."
+NOTHING_SAID = lazy("There is nothing to answer yet. A draft answers what the customer wrote.")
 
 
 @dataclass(frozen=True)

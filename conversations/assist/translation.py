@@ -15,6 +15,7 @@ from llm.errors import SchemaMismatch
 from llm.types import ChatRequest
 from projects.agents.model_choice import model_for
 from projects.common.api_error import Conflict
+from projects.common.translation import lazy
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
@@ -22,8 +23,8 @@ from tools.engine.limits.model_budget import refuse_if_spent
 
 # Messages of one call, and their length; the next call goes on.
 MOST_MESSAGES, MOST_CHARACTERS = 20, 6_000
-NO_MODEL = "Translation needs a language model. Connect one under Configuration, Models."
-NO_LANGUAGE = "The customer’s language isn’t known yet. It is learned from what they write."
+NO_MODEL = lazy("Translation needs a language model. Connect one under Configuration, Models.")
+NO_LANGUAGE = lazy("The customer’s language isn’t known yet. It is learned from what they write.")
 
 
 @dataclass(frozen=True)

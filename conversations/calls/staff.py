@@ -11,10 +11,11 @@ from conversations.turns.channel_signals import apply_signal
 from jobs.errors import WrongState
 from projects.common.api_error import Unprocessable
 from projects.common.phones import InvalidPhone, read_phone
+from projects.common.translation import lazy
 from projects.models import AgentVersion, Project
 from tools.engine.execution.outcome import Signal
 
-IS_OVER = "This call is over."
+IS_OVER = lazy("This call is over.")
 
 
 def end_call(project: Project, call_id: UUID) -> Call:

@@ -38,6 +38,7 @@ from conversations.models import (
     Wait,
 )
 from projects.common.presenters import stamp
+from projects.common.stored_sentences import translated
 from tenancy.prepared_queries import PreparedQuery
 
 # Of the parts of a message, the one that came least far stands for all.
@@ -78,7 +79,7 @@ def messages_with_receipts(conversation: Conversation) -> Callable[[Message], Me
     def present(message: Message) -> MessagePayload:
         payload, receipt = message_payload(message), receipts.get(message.pk)
         if receipt is not None:
-            payload["receipt"] = {"state": receipt.state, "reason": receipt.reason}
+            payload["receipt"] = {"state": receipt.state, "reason": translated(receipt.reason)}
         return payload
 
     return present

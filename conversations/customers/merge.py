@@ -25,11 +25,12 @@ from conversations.customers.preview import (
 from conversations.models import ConsentSource, Conversation, Persona, PersonaField
 from conversations.turns.consents import bind_refusals, record_given
 from projects.common.api_error import Conflict, Unprocessable
+from projects.common.translation import lazy
 from projects.models import AuditAction, Project, User
 from projects.records.audit import record_change
 from tools.models import Verification
 
-CHANGED = "One of the two customers has changed since. Look at what moves, then merge again."
+CHANGED = lazy("One of the two customers has changed since. Look at what moves, then merge again.")
 
 
 def read_preview(project: Project, target_id: UUID, source_id: UUID) -> MergePreview:
@@ -40,7 +41,7 @@ def read_preview(project: Project, target_id: UUID, source_id: UUID) -> MergePre
         raise Unprocessable("same_customer", gettext("persona: choose another customer to merge."), field="persona")
     found = {row.pk: row for row in listed_customers(project.pk).filter(pk__in=[target_id, source_id])}
     if len(found) != 2:
-        message = "persona: the project has no such customer, or they were merged already."
+        message = gettext("persona: the project has no such customer, or they were merged already.")
         raise Conflict(message, code="no_such_customer", field="persona")
     return preview_merge(found[target_id], found[source_id])
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from enum import Enum
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from conversations.common.customer_names import customer_names
 from conversations.live.event_log import ConversationLog, open_log
 from jobs.errors import WrongState
 from notices.models import NoticeKind
 from notices.services import notify, settle
+from projects.common.translation import lazy
 from projects.models import Member, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
 
 ASSIGNED = "conversation_assigned"
-UNNAMED = "An unnamed customer"
+UNNAMED = lazy("An unnamed customer")
 
 
 class Anybody(Enum):
@@ -86,5 +89,7 @@ def possible_assignees() -> list[User]:
 
 def _who_has(assignee: User | None) -> str:
     if assignee is None:
-        return "Meanwhile a colleague unassigned this conversation. Look at it, then assign it again."
-    return f"Meanwhile this conversation was assigned to {assignee.name}. Look at it, then assign it again."
+        return gettext("Meanwhile a colleague unassigned this conversation. Look at it, then assign it again.")
+    return gettext("Meanwhile this conversation was assigned to %(name)s. Look at it, then assign it again.") % {
+        "name": assignee.name
+    }

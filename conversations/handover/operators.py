@@ -25,6 +25,7 @@ from conversations.turns.channel_signals import fail_replies
 from conversations.turns.services import policy_for, queue_reply
 from jobs.errors import WrongState
 from jobs.failpoints import failpoint
+from projects.common.translation import lazy
 from projects.models import Member, Role, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
@@ -33,9 +34,9 @@ from tools.services.support import escalations, tickets
 from tools.services.support.notices import notify_operators_again
 
 A_COLLEAGUE = "A colleague"
-A_CALL = "Calls can't be taken over. Claim the request and call the customer back."
-NOBODY = "No colleague has this conversation; the agent is answering."
-NOT_YOURS = "Take over the conversation before you reply."
+A_CALL = lazy("Calls can't be taken over. Claim the request and call the customer back.")
+NOBODY = lazy("No colleague has this conversation; the agent is answering.")
+NOT_YOURS = lazy("Take over the conversation before you reply.")
 
 
 def take_over(conversation_id: UUID, *, by: User) -> Conversation:
@@ -248,11 +249,13 @@ def check_own(conversation: Conversation, by: User) -> None:
 
 
 def _who_has(operator: User, since: datetime | None) -> str:
-    clock = f" since {since.astimezone(UTC):%H:%M} UTC" if since else ""
-    return f"{operator.name} has this conversation{clock}."
+    if since is None:
+        return gettext("%(name)s has this conversation.") % {"name": operator.name}
+    clock = f"{since.astimezone(UTC):%H:%M} UTC"
+    return gettext("%(name)s has this conversation since %(time)s.") % {"name": operator.name, "time": clock}
 
 
 def _who_claimed(colleague: User | None) -> str:
-    return (
-        f"{colleague.name} has claimed this request." if colleague else "There is no open request in this conversation."
-    )
+    if colleague is None:
+        return gettext("There is no open request in this conversation.")
+    return gettext("%(name)s has claimed this request.") % {"name": colleague.name}

@@ -14,6 +14,7 @@ from conversations.models.event import EventType
 from jobs.enqueue import enqueue
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
+from projects.common.translation import lazy
 from projects.models import User
 from todos.content.snapshot import compiled_tools
 from tools.engine.execution.plan import effect_key, plan_effect
@@ -24,11 +25,11 @@ from tools.services.support.tickets import change_ticket
 
 TOOL = "send_email_to_caller"
 ANSWERED = "ticket_answered"
-NO_CONVERSATION = (
+NO_CONVERSATION = lazy(
     "The ticket's customer has no conversation. Call or write to them yourself, then note it on the ticket."
 )
-A_CALL = "Nobody can write in a call. Answer by e-mail."
-NO_ADDRESS = "The customer's e-mail address isn't known. Answer in the conversation, or add the address first."
+A_CALL = lazy("Nobody can write in a call. Answer by e-mail.")
+NO_ADDRESS = lazy("The customer's e-mail address isn't known. Answer in the conversation, or add the address first.")
 
 
 def answer_ticket(ticket_id: UUID, content: str, *, channel: str, by: User, key: UUID) -> TicketAnswer:

@@ -14,6 +14,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils.translation import gettext
 
 from conversations.common.queries import read_fields
 from conversations.handover.operators import shown_name
@@ -55,7 +56,9 @@ def make_reply(project: Project, name: str, content: str) -> CannedReply:
     """Add a canned reply. Raises Unprocessable for an unknown field, Conflict for a name in use and at the limit."""
     check_fields(content)
     if canned_replies(project).count() >= MAX_REPLIES:
-        limit = f"A project has at most {MAX_REPLIES} canned replies. Delete one first."
+        limit = gettext("A project has at most %(max_replies)s canned replies. Delete one first.") % {
+            "max_replies": MAX_REPLIES
+        }
         raise Conflict(limit, code="too_many_canned_replies")
     return _save(CannedReply(project=project, name=name, content=content))
 
@@ -99,7 +102,10 @@ def check_fields(content: str) -> None:
     for name in _FIELD.findall(content):
         if name.strip() not in FIELDS:
             known = ", ".join(f"{{{{{field}}}}}" for field in FIELDS)
-            sentence = f"There is no field {{{{{name}}}}}. Use one of: {known}."
+            sentence = gettext("There is no field {{%(name)s}}. Use one of: %(known)s.") % {
+                "name": name,
+                "known": known,
+            }
             raise Unprocessable("unknown_canned_field", sentence, field="content")
 
 
@@ -122,6 +128,6 @@ def _save(reply: CannedReply) -> CannedReply:
         with transaction.atomic():
             reply.save()
     except IntegrityError as error:
-        sentence = f"The project has a canned reply '{reply.name}' already."
+        sentence = gettext("The project has a canned reply '%(name)s' already.") % {"name": reply.name}
         raise Conflict(sentence, code="canned_reply_exists", field="name") from error
     return reply

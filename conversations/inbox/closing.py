@@ -14,12 +14,13 @@ from conversations.turns.flags import CLEARED
 from jobs.errors import WrongState
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import ApiError
+from projects.common.translation import lazy
 from projects.models import User
 from tools.services.support import escalations
 
 CLOSED, SNOOZED = "inbox_closed", "conversation_snoozed"
 LONGEST_SNOOZE = timedelta(days=366)
-WROTE = "Meanwhile the customer wrote again. Read the message first."
+WROTE = lazy("Meanwhile the customer wrote again. Read the message first.")
 # Snoozes that have ended, of all tenants.
 _ENDED = """
 select organization_id, id from conversations_conversation

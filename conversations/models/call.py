@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class CallState(models.TextChoices):
-    RINGING = "ringing", "Ringing"
-    ANSWERING = "answering", "Being answered"
-    LIVE = "live", "Live"
-    TRANSFERRED = "transferred", "Transferred"
-    ENDED = "ended", "Ended"
-    REJECTED = "rejected", "Not taken"
-    FAILED = "failed", "Failed"
+    RINGING = "ringing", lazy("Ringing")
+    ANSWERING = "answering", lazy("Being answered")
+    LIVE = "live", lazy("Live")
+    TRANSFERRED = "transferred", lazy("Transferred")
+    ENDED = "ended", lazy("Ended")
+    REJECTED = "rejected", lazy("Not taken")
+    FAILED = "failed", lazy("Failed")
 
 
 # States of a call that has a keeper.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext
 
 from conversations.common.consents import OPT_INS
 from conversations.prompts.observer import ObservedFact
@@ -25,19 +26,22 @@ def normalize(fact: ObservedFact, *, config: AgentConfig) -> str:
     """The value in its stored form. Raises RefusedValue with the reason."""
     value = fact.value.strip()
     if not value or len(value) > MAX_VALUE:
-        raise RefusedValue(f"{fact.field} has {len(value)} characters; it must have 1 to {MAX_VALUE}.")
+        raise RefusedValue(
+            gettext("%(field)s has %(count)s characters; it must have 1 to %(max_value)s.")
+            % {"field": fact.field, "count": len(value), "max_value": MAX_VALUE}
+        )
     if has_control_characters(value):
-        raise RefusedValue(f"{fact.field} contains control characters.")
+        raise RefusedValue(gettext("%(field)s contains control characters.") % {"field": fact.field})
     project_fields = {field.key for field in config.observer_fields}
     normalizer = NORMALIZERS.get(fact.field) or (_text if fact.field in project_fields else None)
     if normalizer is None:
-        raise RefusedValue(f"{fact.field} is not a field of this project.")
+        raise RefusedValue(gettext("%(field)s is not a field of this project.") % {"field": fact.field})
     return normalizer(value, config)
 
 
 def _name(value: str, config: AgentConfig) -> str:
     if len(value) > 80 or not any(character.isalpha() for character in value):
-        raise RefusedValue("A name must contain a letter and have at most 80 characters.")
+        raise RefusedValue(gettext("A name must contain a letter and have at most 80 characters."))
     return value
 
 
@@ -52,19 +56,19 @@ def _email(value: str, config: AgentConfig) -> str:
     try:
         validate_email(value)
     except ValidationError as error:
-        raise RefusedValue(f"{value} is not an e-mail address.") from error
+        raise RefusedValue(gettext("%(value)s is not an e-mail address.") % {"value": value}) from error
     return value.lower()
 
 
 def _language(value: str, config: AgentConfig) -> str:
     if not re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z0-9]+)*", value):
-        raise RefusedValue(f"{value} is not a language code such as en.")
+        raise RefusedValue(gettext("%(value)s is not a language code such as en.") % {"value": value})
     return value.lower()
 
 
 def _opt_in(value: str, config: AgentConfig) -> str:
     if value.lower() not in {"true", "false"}:
-        raise RefusedValue(f"An opt-in must be true or false, not {value}.")
+        raise RefusedValue(gettext("An opt-in must be true or false, not %(value)s.") % {"value": value})
     return value.lower()
 
 

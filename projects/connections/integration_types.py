@@ -96,12 +96,12 @@ KINDS: dict[str, SourceKind] = {
         ),
         SourceKind(
             name="openai_sip",
-            title="Phone calls (OpenAI SIP)",
+            title=lazy("Phone calls (OpenAI SIP)"),
             carries="callers",
-            lead="Your agent answers the calls to your number.",
+            lead=lazy("Your agent answers the calls to your number."),
             icon="phone",
             settings=OpenAiSipSettings,
-            credential="API key and signing secret",
+            credential=lazy("API key and signing secret"),
             is_looked_up=True,
         ),
         SourceKind(

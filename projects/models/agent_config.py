@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
+from django.utils.translation import gettext
 from phonenumbers import SUPPORTED_REGIONS
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -22,8 +23,11 @@ def opens_before_it_closes(span: tuple[str, str]) -> tuple[str, str]:
     opens, closes = span
     if opens >= closes:
         raise ValueError(
-            f"The closing time {closes} is not after the opening time {opens}. To stay open past midnight, "
-            "end this span at 24:00 and begin another at 00:00 on the next day."
+            gettext(
+                "The closing time %(closes)s is not after the opening time %(opens)s. To stay open past midnight, end this "
+                "span at 24:00 and begin another at 00:00 on the next day."
+            )
+            % {"closes": closes, "opens": opens}
         )
     return span
 
@@ -34,7 +38,10 @@ def spans_follow_each_other(spans: list[tuple[str, str]]) -> list[tuple[str, str
     for (opens, closes), (next_opens, next_closes) in pairwise(ordered):
         if next_opens < closes:
             raise ValueError(
-                f"{opens} to {closes} and {next_opens} to {next_closes} overlap. Merge them, or change one."
+                gettext(
+                    "%(opens)s to %(closes)s and %(next_opens)s to %(next_closes)s overlap. Merge them, or change one."
+                )
+                % {"opens": opens, "closes": closes, "next_opens": next_opens, "next_closes": next_closes}
             )
     return ordered
 
@@ -43,7 +50,7 @@ def written_as_date(value: Any) -> Any:
     """Reject numbers and moments, which pydantic would convert to a date."""
     if type(value) is date or (isinstance(value, str) and DATE.fullmatch(value)):
         return value
-    raise ValueError("Enter a date like 2026-12-24.")
+    raise ValueError(gettext("Enter a date like 2026-12-24."))
 
 
 # JSON values of another type are refused, never converted. Whole numbers are numbers.
@@ -85,7 +92,10 @@ class Part(BaseModel):
         for text in _texts_of(value):
             if found := CONTROL.search(text):
                 at, code = found.start() + 1, ord(found[0])
-                raise ValueError(f"Character {at} is the control character U+{code:04X}; remove it.")
+                raise ValueError(
+                    gettext("Character %(at)s is the control character U+%(code)s; remove it.")
+                    % {"at": at, "code": format(code, "04X")}
+                )
         return value
 
 
@@ -126,7 +136,9 @@ class ObserverField(Part):
     @classmethod
     def standard_fields_are_the_customers(cls, value: FieldScope, info: ValidationInfo) -> FieldScope:
         if value == "conversation" and (key := info.data.get("key")) in STANDARD_FIELDS:
-            raise ValueError(f"{key} always belongs to the customer. Choose the scope customer.")
+            raise ValueError(
+                gettext("%(key)s always belongs to the customer. Choose the scope customer.") % {"key": key}
+            )
         return value
 
 
@@ -182,14 +194,18 @@ class AgentConfig(Part):
     @classmethod
     def known_zone(cls, value: str) -> str:
         if value not in time_zones():
-            raise ValueError(f"{value!r} is not a time zone. Use one like Europe/Rome.")
+            raise ValueError(
+                gettext("%(value)s is not a time zone. Use one like Europe/Rome.") % {"value": repr(value)}
+            )
         return value
 
     @field_validator("region")
     @classmethod
     def known_region(cls, value: str) -> str:
         if value not in SUPPORTED_REGIONS:
-            raise ValueError(f"{value!r} is not a region. Use two capital letters like IT or US.")
+            raise ValueError(
+                gettext("%(value)s is not a region. Use two capital letters like IT or US.") % {"value": repr(value)}
+            )
         return value
 
     @field_validator("observer_fields")
@@ -197,7 +213,7 @@ class AgentConfig(Part):
     def each_field_once(cls, value: list[ObserverField]) -> list[ObserverField]:
         keys = [field.key for field in value]
         if twice := next((key for key in keys if keys.count(key) > 1), None):
-            raise ValueError(f"{twice} appears twice. Rename or remove one.")
+            raise ValueError(gettext("%(twice)s appears twice. Rename or remove one.") % {"twice": twice})
         return value
 
     @property

@@ -231,14 +231,14 @@ def checked(key: str, value: Any, kind: AttributeType) -> Any:
 def type_name(value: Any) -> str:
     """The type of a JSON value, in words."""
     names = {
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        list: "a list",
-        dict: "an object",
+        bool: gettext("true or false"),
+        int: gettext("a number"),
+        float: gettext("a number"),
+        list: gettext("a list"),
+        dict: gettext("an object"),
         type(None): "null",
     }
-    return names.get(type(value), "text")
+    return names.get(type(value), gettext("text"))
 
 
 def _boolean(key: str, value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal, get_args
 
+from django.utils.translation import gettext
 from pydantic import Field, field_validator
 
 from projects.models.agent_config import Part
@@ -47,7 +48,10 @@ class WidgetTheme(Part):
     def is_color(cls, value: str) -> str:
         color = value.lower()
         if not HEX.fullmatch(color):
-            raise ValueError(f"{value!r} is not a color. Use # and six hexadecimal digits, like #2b4acb.")
+            raise ValueError(
+                gettext("%(value)s is not a color. Use # and six hexadecimal digits, like #2b4acb.")
+                % {"value": repr(value)}
+            )
         return color
 
     def palette(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from projects.agents.concurrent_edits import Facts, SavedMeanwhile, changes_of, join, last_to_change
 from projects.common import crypto
 from projects.common.origins import MAX_LENGTH, InvalidOrigin, origin_of
+from projects.common.translation import lazy
 from projects.models import AuditAction, Project, User, Widget
 from projects.models.agent_errors import SettingsRefused, sentences
 from projects.records.audit import record_change
@@ -24,11 +25,11 @@ SECRET_FIELD = "widget:shopper"  # noqa: S105  # the ciphertext is bound to it
 SUBJECT = "the widget"
 # Labels on the widget page that differ from the field names.
 TITLES = {
-    "brand": "Colour",
-    "position": "Side",
-    "scheme": "Light or dark",
-    "language": "Language of its buttons",
-    "call_button": "Call button",
+    "brand": lazy("Color"),
+    "position": lazy("Side"),
+    "scheme": lazy("Light or dark"),
+    "language": lazy("Language of its buttons"),
+    "call_button": lazy("Call button"),
 }
 
 

@@ -112,7 +112,9 @@ def approve_many(
             field="todos",
         )
     if len(choices) > MOST_UNCONFIRMED and not confirmed:
-        message = f"You are about to approve {len(choices)} todos. Confirm that you have reviewed each."
+        message = gettext("You are about to approve %(count)s todos. Confirm that you have reviewed each.") % {
+            "count": len(choices)
+        }
         raise Conflict(message, code="confirmation_needed", field="confirmed")
     approver = Approver(actor, member=member, key=key)
     # Lock in one order, so that two callers with the same todos don't deadlock.
@@ -127,7 +129,7 @@ def _approve_one(choice: Choice, approver: Approver) -> ApprovalResult:
     except (ApiError, PermissionDenied) as error:
         return ApprovalResult(choice.todo_id, refused=str(error))
     except Http404:
-        return ApprovalResult(choice.todo_id, refused="No such todo.")
+        return ApprovalResult(choice.todo_id, refused=gettext("No such todo."))
     unsent = undeliverable_of(granted.todo, tools=granted.context.tools, contacts=granted.context.contacts)
     return ApprovalResult(choice.todo_id, approval=granted.approval, unsent=unsent)
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 
 from jobs.errors import WrongState
 from projects.common.api_error import Conflict
+from projects.common.translation import lazy
 from projects.models import ApiKey, Member
 from todos.approvals.approve import record_approval, require_in_time
 from todos.approvals.permissions import Approver, require_permission
@@ -32,7 +33,7 @@ S = TodoStatus
 TAKEABLE = (S.PENDING_REVIEW, S.APPROVED, S.NEEDS_ATTENTION)
 NOT_SETTLED = {
     EffectState.UNKNOWN: OUTCOME_UNKNOWN,
-    EffectState.SENDING: "{tool} is running. Wait for its outcome.",
+    EffectState.SENDING: lazy("{tool} is running. Wait for its outcome."),
 }
 DONE_BY_HAND = "A colleague did it by hand."
 

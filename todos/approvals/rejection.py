@@ -61,5 +61,5 @@ def _reject_one(choice: Choice, *, actor: Actor, reason: str) -> RejectionResult
     except ApiError as error:
         return RejectionResult(choice.todo_id, refused=error.message)
     except Http404:
-        return RejectionResult(choice.todo_id, refused="No such todo.")
+        return RejectionResult(choice.todo_id, refused=gettext("No such todo."))
     return RejectionResult(choice.todo_id, todo=rejected)

@@ -96,7 +96,9 @@ def draft_rule(
         if problem := _limit_problem(limit):
             raise Unprocessable("invalid_allowed", f"allowed.{name} {problem}", field=f"allowed.{name}")
     if not 1 <= most_per_day <= MOST_PER_DAY:
-        message = f"most_per_day must be between 1 and {MOST_PER_DAY:,}."
+        message = gettext("most_per_day must be between 1 and %(most_per_day)s.") % {
+            "most_per_day": format(MOST_PER_DAY, ",")
+        }
         raise Unprocessable("invalid_most_per_day", message, field="most_per_day")
     return StandingRule(
         project=project, type=type, tool=tool, allowed=dict(allowed), most_per_day=most_per_day, created_by=created_by
@@ -167,15 +169,19 @@ def _is_number(value: Any) -> bool:
 
 def _limit_problem(limit: Any) -> str:
     if not isinstance(limit, dict) or len(limit) != 1:
-        return f"must be an object with one of {LIMITS}."
+        return gettext("must be an object with one of %(limits)s.") % {"limits": LIMITS}
     [(kind, bound)] = limit.items()
     if kind == "one_of" and not (isinstance(bound, list) and bound):
-        return "one_of must be a list of values."
+        return gettext("one_of must be a list of values.")
     if kind == "at_most" and not _is_number(bound):
-        return "at_most must be a number."
+        return gettext("at_most must be a number.")
     if kind == "anything" and bound is not True:
-        return "anything must be true."
-    return "" if kind in ("equals", "one_of", "at_most", "anything") else f"must hold one of {LIMITS}."
+        return gettext("anything must be true.")
+    return (
+        ""
+        if kind in ("equals", "one_of", "at_most", "anything")
+        else (gettext("must hold one of %(limits)s.") % {"limits": LIMITS})
+    )
 
 
 def _is_below_daily_limit(rule: StandingRule) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
+from projects.common.translation import lazy
 from todos.approvals.permissions import lost_permission, may_approve, needs_second
 from todos.content.deliverability import TextRefusal, Undeliverable, is_only_messages, undeliverable_messages
 from todos.content.plans import tool_problem
@@ -23,7 +24,7 @@ __all__ = ["InvalidApproval", "check", "may_approve", "needs_second", "undeliver
 
 CONTACT_LABELS = {"email": "an e-mail address", "phone": "a phone number"}
 # An approval has no effect until the outcome of the planned effect is known.
-OUTCOME_UNKNOWN = "We don't know whether {tool} went through. Confirm the outcome first."
+OUTCOME_UNKNOWN = lazy("We don't know whether {tool} went through. Confirm the outcome first.")
 RUNNABLE = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS)
 
 
@@ -99,7 +100,7 @@ def undeliverable_of(
 def _why_unavailable(todo: Todo, tools: Mapping[str, CompiledTool]) -> str:
     """The reason why the todo's type or a tool is unavailable, as a sentence; empty if all are available."""
     if todo.type is not None and todo.type.is_removed:
-        return f"Type {todo.type.name} was removed. Choose another type."
+        return gettext("Type %(name)s was removed. Choose another type.") % {"name": todo.type.name}
     is_planned = todo.effect is not None
     problems = (tool_problem(tools.get(name), name, is_planned=is_planned) for name in tools_of(todo))
     return next((problem for problem in problems if problem), "")

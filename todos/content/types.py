@@ -143,9 +143,12 @@ def _check(todo_type: TodoType, *, is_named: bool, has_tools: bool) -> None:
         todo_type.tools = _checked_tools(todo_type.project, todo_type.tools)
     todo_type.recipients = checked_recipients(todo_type.recipients)
     if todo_type.approver_role not in APPROVERS:
-        raise _invalid("approver_role", f"must be one of: {', '.join(APPROVERS)}.")
+        raise _invalid("approver_role", gettext("must be one of: %(approvers)s.") % {"approvers": ", ".join(APPROVERS)})
     if not _is_whole(todo_type.expires_after_hours) or not 1 <= todo_type.expires_after_hours <= LONGEST_HOURS:
-        raise _invalid("expires_after_hours", f"must be between 1 and {LONGEST_HOURS:,}.")
+        raise _invalid(
+            "expires_after_hours",
+            gettext("must be between 1 and %(longest_hours)s.") % {"longest_hours": format(LONGEST_HOURS, ",")},
+        )
     _check_second(todo_type)
 
 
@@ -153,11 +156,18 @@ def _check_texts(todo_type: TodoType) -> None:
     for name, longest in (("name", LONGEST_NAME), ("description", LONGEST_DESCRIPTION)):
         text = getattr(todo_type, name)
         if is_empty(text):
-            raise _invalid(name, "is empty.")
+            raise _invalid(name, gettext("is empty."))
         if len(text) > longest:
-            raise _invalid(name, f"has {len(text):,} characters; the limit is {longest:,}.")
+            raise _invalid(
+                name,
+                gettext("has %(count)s characters; the limit is %(longest)s.")
+                % {"count": format(len(text), ","), "longest": format(longest, ",")},
+            )
     if len(todo_type.model) > 120:
-        raise _invalid("model", f"has {len(todo_type.model):,} characters; the limit is 120.")
+        raise _invalid(
+            "model",
+            gettext("has %(count)s characters; the limit is 120.") % {"count": format(len(todo_type.model), ",")},
+        )
 
 
 def _check_name(todo_type: TodoType) -> None:
@@ -178,29 +188,38 @@ def _checked_tools(project: Project, names: Sequence[Any]) -> list[str]:
     known = compiled_tools(project)
     for at, name in enumerate(names):
         if name in names[:at]:
-            raise _invalid("tools", f"contains {name} twice.")
+            raise _invalid("tools", gettext("contains %(name)s twice.") % {"name": name})
         tool = known.get(name)
         if tool is None:
             close = _suggestion(name, task_tools(project))
-            raise _invalid("tools", f"contains '{str(name)[:100]}', which is not a tool.{close}")
+            raise _invalid(
+                "tools",
+                gettext("contains '%(name)s', which is not a tool.%(close)s")
+                % {"name": str(name)[:100], "close": close},
+            )
         if Trigger.TASK not in tool.moments:
-            raise _invalid("tools", f"contains {name}, which works only in conversations.")
+            raise _invalid("tools", gettext("contains %(name)s, which works only in conversations.") % {"name": name})
     return list(names)
 
 
 def _check_second(todo_type: TodoType) -> None:
     if todo_type.second_approver not in SecondApprover.values:
-        raise _invalid("second_approver", f"must be one of: {', '.join(SecondApprover.values)}.")
+        raise _invalid(
+            "second_approver", gettext("must be one of: %(values)s.") % {"values": ", ".join(SecondApprover.values)}
+        )
     if todo_type.second_approver != SecondApprover.ABOVE:
         todo_type.limit_argument, todo_type.limit_value = "", None
         return
     if not todo_type.limit_argument:
-        raise _invalid("limit_argument", "is required: the argument to compare with the limit.")
+        raise _invalid("limit_argument", gettext("is required: the argument to compare with the limit."))
     limit = todo_type.limit_value
     if limit is None:
-        raise _invalid("limit_value", "is required: above it, two people have to approve.")
+        raise _invalid("limit_value", gettext("is required: above it, two people have to approve."))
     if isinstance(limit, bool) or not isinstance(limit, int | float | Decimal) or not 0 <= limit <= HIGHEST_LIMIT:
-        raise _invalid("limit_value", f"must be a number from 0 to {HIGHEST_LIMIT:,}.")
+        raise _invalid(
+            "limit_value",
+            gettext("must be a number from 0 to %(highest_limit)s.") % {"highest_limit": format(HIGHEST_LIMIT, ",")},
+        )
 
 
 def _suggestion(name: Any, known: list[str]) -> str:

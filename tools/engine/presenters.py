@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from projects.common.presenters import stamp
+from projects.common.stored_sentences import translated
 from tools.engine.catalogue import CompiledTool
 from tools.engine.payloads import (
     AfterActionPayload,
@@ -78,7 +79,7 @@ def promise_payload(promise: Promise) -> PromisePayload:
         "state": promise.state,
         "evidence": promise.evidence or None,
         "owner": promise.owner or None,
-        "reason": promise.reason or None,
+        "reason": translated(promise.reason) or None,
         "conversation": str(promise.conversation_id),
         "turn": str(promise.turn_id),
         "message": str(promise.message_id),
@@ -92,7 +93,7 @@ def verdict_payload(verdict: Verdict) -> VerdictPayload:
     return {
         "tool": verdict.tool,
         "fired": verdict.fired,
-        "reason": verdict.reason,
+        "reason": translated(verdict.reason),
         "rule": verdict.rule or None,
         "quote": verdict.quote,
         "conditions": verdict.conditions,

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from llm.client import Client
 from llm.requests import Recorder
 from llm.types import ModelSpec
@@ -45,7 +47,13 @@ def read_drafts(document: Any) -> list[CurrentTool]:
     """Parse unsaved tools, in any accepted form. Raises DefinitionRefused if they couldn't be saved."""
     if not isinstance(document, Mapping):
         raise DefinitionRefused(
-            [Problem("tools", f"tools must be an object, not {type_name(document)}.", is_malformed=True)]
+            [
+                Problem(
+                    "tools",
+                    gettext("tools must be an object, not %(type)s.") % {"type": type_name(document)},
+                    is_malformed=True,
+                )
+            ]
         )
     drafts: list[CurrentTool] = []
     problems: list[Problem] = []

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
+
 from tools.engine.catalogue import CompiledTool
 from tools.engine.definition import ActionType
 from tools.engine.quotes import is_quote_of, place_of, repeats
@@ -13,25 +15,25 @@ from tools.engine.skills.detect import Detection, Exchange, Rule, ToolReading
 from tools.models import Effect, EffectState
 
 REASONS: Mapping[Rule, str] = {
-    Rule.IN_PROGRESS: "It has already started.",
-    Rule.COMPLETED: "The agent says that it is done already.",
-    Rule.FUTURE_STEP: "It is a later step of a sequence.",
-    Rule.OFFER: "It is an offer, a question or a condition.",
-    Rule.SUBJECT: "Someone else does it.",
-    Rule.NEGATION: "The agent says that it won't.",
-    Rule.QUOTATION: "The words are quoted.",
-    Rule.CONDITION: "A condition is not met.",
+    Rule.IN_PROGRESS: gettext_noop("It has already started."),
+    Rule.COMPLETED: gettext_noop("The agent says that it is done already."),
+    Rule.FUTURE_STEP: gettext_noop("It is a later step of a sequence."),
+    Rule.OFFER: gettext_noop("It is an offer, a question or a condition."),
+    Rule.SUBJECT: gettext_noop("Someone else does it."),
+    Rule.NEGATION: gettext_noop("The agent says that it won't."),
+    Rule.QUOTATION: gettext_noop("The words are quoted."),
+    Rule.CONDITION: gettext_noop("A condition is not met."),
 }
 
 # The rule of a void verdict: the model's evidence is missing or invented. No model chooses it.
 NO_WORDS = "no_words"
-WITHOUT_WORDS = "No words for it in this reply."
+WITHOUT_WORDS = gettext_noop("No words for it in this reply.")
 # The rule of a verdict on words that a tool told and the agent repeats. No model chooses it.
 RELAYED = "relayed"
-PASSED_ON = "A tool told these words, and the agent passes them on."
+PASSED_ON = gettext_noop("A tool told these words, and the agent passes them on.")
 VOID_RULES = frozenset({NO_WORDS, RELAYED})
-SAID_EARLIER = "It was said in an earlier message, and judged then."
-FIRES = "The agent commits to it now, and all conditions are met."
+SAID_EARLIER = gettext_noop("It was said in an earlier message, and judged then.")
+FIRES = gettext_noop("The agent commits to it now, and all conditions are met.")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the settings of all connections share."""
+"""The base of the settings of all connections."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from unicodedata import category
 import phonenumbers
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from outbound.errors import BlockedAddress
 from outbound.guard import Guard
 from outbound.target import LONGEST_URL
+from projects.common.translation import lazy
 
-NO_CONTROLS = "Remove the line break or control character."
-PLAIN_HTTP = "Use https://. Over http, anyone on the network could read the data."
+NO_CONTROLS = lazy("Remove the line break or control character.")
+PLAIN_HTTP = lazy("Use https://. Over http, anyone on the network could read the data.")
 
 
 def without_control_characters(text: str) -> str:
@@ -35,7 +37,7 @@ def an_address(text: str) -> str:
     try:
         validate_email(text)
     except DjangoValidationError:
-        raise ValueError("Enter an e-mail address like hello@example.com.") from None
+        raise ValueError(gettext("Enter an e-mail address like hello@example.com.")) from None
     return text
 
 
@@ -49,7 +51,7 @@ def own_number(text: str) -> str:
     try:
         return in_e164(text) if text else ""
     except phonenumbers.NumberParseException:
-        raise ValueError("Enter the number with its country code, like +14155550100.") from None
+        raise ValueError(gettext("Enter the number with its country code, like +14155550100.")) from None
 
 
 Line = Annotated[str, Field(max_length=200), AfterValidator(without_control_characters)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 from pydantic import Field, field_validator
 
 from outbound.guard import Guard
@@ -29,16 +29,16 @@ class CalDavSettings(SourceSettings):
     @classmethod
     def an_address_of_a_collection(cls, value: str) -> str:
         if "?" in value or "#" in value:
-            raise ValueError("Remove the part of the address after ? or #.")
+            raise ValueError(gettext("Remove the part of the address after ? or #."))
         if value.partition(":")[0].lower() in ("webcal", "webcals") or value.lower().endswith(".ics"):
-            raise ValueError("This is a read-only calendar feed. Copy the CalDAV address instead.")
+            raise ValueError(gettext("This is a read-only calendar feed. Copy the CalDAV address instead."))
         return f"{value.rstrip('/')}/"
 
     @field_validator("user")
     @classmethod
     def without_a_colon(cls, value: str) -> str:
         if ":" in value:
-            raise ValueError("A user name can’t contain a colon.")
+            raise ValueError(gettext("A user name can’t contain a colon."))
         return value
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 from pydantic import Field, field_validator
 
 from outbound.guard import Guard
@@ -33,16 +33,16 @@ class ClientLookupSettings(SourceSettings):
     @classmethod
     def without_a_fragment(cls, value: str) -> str:
         if "#" in value:
-            raise ValueError("Remove the part of the address after #.")
+            raise ValueError(gettext("Remove the part of the address after #."))
         return value
 
     @field_validator("header_name")
     @classmethod
     def a_header(cls, value: str) -> str:
         if not HEADER_NAME.fullmatch(value):
-            raise ValueError("Enter a header name like Authorization or X-Api-Key.")
+            raise ValueError(gettext("Enter a header name like Authorization or X-Api-Key."))
         if value.lower() in RESERVED:
-            raise ValueError(f"The header {value} is reserved. Choose another one.")
+            raise ValueError(gettext("The header %(value)s is reserved. Choose another one.") % {"value": value})
         return value
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from django.utils.translation import gettext_noop
 from pydantic import Field, field_validator
 
 from outbound.guard import Guard
@@ -19,22 +20,29 @@ class OpenAiSipSettings(SourceSettings):
 
     number: Line = Field(
         "",
-        title="Your number",
-        description="The number that callers dial, with its country code. Empty: every call of your OpenAI project.",
+        title=gettext_noop("Your number"),
+        description=gettext_noop(
+            "The number that callers dial, with its country code. Empty: every call of your OpenAI project."
+        ),
         examples=["+14155550100"],
     )
     openai_project: Line = Field(
         "",
-        title="OpenAI project",
-        description="Your trunk sends calls to sip:proj_…@sip.openai.com;transport=tls.",
+        title=gettext_noop("OpenAI project"),
+        description=gettext_noop("Your trunk sends calls to sip:proj_…@sip.openai.com;transport=tls."),
         examples=["proj_0123456789abcdef"],
     )
     outside_hours: Literal["answer", "fallback"] = Field(
         "answer",
-        title="Outside of opening hours",
-        json_schema_extra={"answer": "The agent answers", "fallback": "Calls go to the fallback number"},
+        title=gettext_noop("Outside of opening hours"),
+        json_schema_extra={
+            "answer": gettext_noop("The agent answers"),
+            "fallback": gettext_noop("Calls go to the fallback number"),
+        },
     )
-    base_url: Line = Field(OPENAI_URL, title="API address", description="Change it for a proxy.")
+    base_url: Line = Field(
+        OPENAI_URL, title=gettext_noop("API address"), description=gettext_noop("Change it for a proxy.")
+    )
 
     @field_validator("number")
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 from pydantic import Field, model_validator
 
 from outbound.guard import Guard
@@ -41,7 +41,9 @@ class SmtpSettings(SourceSettings):
     @model_validator(mode="after")
     def no_password_in_the_open(self) -> Self:
         if self.security == "none" and self.user:
-            raise ValueError("Passwords are sent over TLS only. Choose STARTTLS or TLS, or leave the user empty.")
+            raise ValueError(
+                gettext("Passwords are sent over TLS only. Choose STARTTLS or TLS, or leave the user empty.")
+            )
         return self
 
     @property

@@ -6,7 +6,7 @@ import re
 from typing import Literal, Self
 
 import phonenumbers
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 from pydantic import Field, field_validator, model_validator
 
 from projects.connections.settings.base import Line, ProviderSettings, in_e164, own_number
@@ -56,7 +56,9 @@ class TwilioSettings(ProviderSettings):
     @classmethod
     def a_sid(cls, value: str) -> str:
         if not re.fullmatch(r"AC[0-9a-fA-F]{32}", value):
-            raise ValueError("An account SID is AC and 32 hexadecimal digits. Copy it from the Twilio console.")
+            raise ValueError(
+                gettext("An account SID is AC and 32 hexadecimal digits. Copy it from the Twilio console.")
+            )
         return value
 
     @field_validator("number")
@@ -74,13 +76,13 @@ class TwilioSettings(ProviderSettings):
             return in_e164(value)
         except phonenumbers.NumberParseException:
             raise ValueError(
-                "Enter a number with its country code like +14155550100, or a name of at most 11 characters."
+                gettext("Enter a number with its country code like +14155550100, or a name of at most 11 characters.")
             ) from None
 
     @model_validator(mode="after")
     def a_way_to_reach_it(self) -> Self:
         if not self.number and not self.sender:
-            raise ValueError("Enter your number, or what texts come from.")
+            raise ValueError(gettext("Enter your number, or what texts come from."))
         return self
 
     @property

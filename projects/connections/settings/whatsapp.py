@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 from pydantic import Field, field_validator
 
 from projects.connections.settings.base import Line, ProviderSettings
@@ -38,7 +38,7 @@ class WhatsAppSettings(ProviderSettings):
     @classmethod
     def digits(cls, value: str) -> str:
         if not re.fullmatch(r"[0-9]{1,30}", value):
-            raise ValueError("A phone number ID consists of digits. Copy it from Meta’s app dashboard.")
+            raise ValueError(gettext("A phone number ID consists of digits. Copy it from Meta’s app dashboard."))
         return value
 
     @field_validator("business_account_id")

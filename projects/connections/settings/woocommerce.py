@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 from pydantic import Field, field_validator
 
 from outbound.guard import Guard
@@ -31,14 +31,16 @@ class WooCommerceSettings(SourceSettings):
     @classmethod
     def an_address_of_a_shop(cls, value: str) -> str:
         if "?" in value or "#" in value:
-            raise ValueError("Remove the part of the address after ? or #.")
+            raise ValueError(gettext("Remove the part of the address after ? or #."))
         return value.rstrip("/").removesuffix("/wp-json").rstrip("/")
 
     @field_validator("consumer_key")
     @classmethod
     def a_key(cls, value: str) -> str:
         if not re.fullmatch(r"ck_[0-9A-Za-z]{8,120}", value):
-            raise ValueError("A consumer key begins with ck_. Copy it from WooCommerce. The secret has its own field.")
+            raise ValueError(
+                gettext("A consumer key begins with ck_. Copy it from WooCommerce. The secret has its own field.")
+            )
         return value
 
     @property

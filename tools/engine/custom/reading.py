@@ -7,8 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext
+
 from projects.api.parsers import parse_value
 from projects.common.api_error import ApiError
+from projects.common.translation import lazy
 from projects.records.attributes import type_name
 from tools.engine.validation.definition import FIELDS
 from tools.engine.validation.problem import DefinitionRefused, Problem
@@ -16,12 +19,13 @@ from tools.engine.validation.values import object_problems
 
 PLACE = re.compile(r"line (\d+), column (\d+)")
 # Hints for mistakes that come from other languages.
+NO_NAME = lazy('The tool\'s name is missing; write {"tools": {"my_tool": {…}}}, or add a "name" to the definition.')
 HINTS = (
-    (re.compile(r"True\b|False\b"), "JSON uses lowercase true and false."),
-    (re.compile(r"None\b|undefined\b"), "JSON uses null."),
-    (re.compile(r"'|[“”]"), 'JSON uses straight double quotes: "like this".'),
-    (re.compile(r"//|/\*|#"), "JSON has no comments; remove it."),
-    (re.compile(r"[}\]]"), "Is there an extra comma before it?"),
+    (re.compile(r"True\b|False\b"), lazy("JSON uses lowercase true and false.")),
+    (re.compile(r"None\b|undefined\b"), lazy("JSON uses null.")),
+    (re.compile(r"'|[“”]"), lazy('JSON uses straight double quotes: "like this".')),
+    (re.compile(r"//|/\*|#"), lazy("JSON has no comments; remove it.")),
+    (re.compile(r"[}\]]"), lazy("Is there an extra comma before it?")),
 )
 
 
@@ -41,7 +45,12 @@ def read_registration(document: Any) -> dict[str, Any]:
     problems = list(object_problems(document, path="", known=("tools",)))
     tools = document.get("tools", {}) if isinstance(document, Mapping) else {}
     if not isinstance(tools, Mapping):
-        problems.append(Problem("tools", f"tools must be an object, a definition by name, not {type_name(tools)}."))
+        problems.append(
+            Problem(
+                "tools",
+                gettext("tools must be an object, a definition by name, not %(type)s.") % {"type": type_name(tools)},
+            )
+        )
     if problems:
         raise _malformed(problems)
     return dict(tools)
@@ -58,8 +67,7 @@ def read_tools(document: Mapping[str, Any]) -> dict[str, Any]:
         return {str(document["name"]): _unwrapped(document)}
     if len(document) == 1 and isinstance(next(iter(document.values())), Mapping):
         return dict(document)
-    way = 'write {"tools": {"my_tool": {…}}}, or add a "name" to the definition'
-    raise _malformed([Problem("name", f"The tool's name is missing; {way}.")])
+    raise _malformed([Problem("name", str(NO_NAME))])
 
 
 def read_definition(document: Mapping[str, Any], *, name: str) -> Any:
@@ -67,7 +75,9 @@ def read_definition(document: Mapping[str, Any], *, name: str) -> Any:
     if "tools" in document or list(document) == [name]:
         tools = read_tools(document)
         if list(tools) != [name]:
-            raise _malformed([Problem("tools", f"This URL is for {name}; send only that tool.")])
+            raise _malformed(
+                [Problem("tools", gettext("This URL is for %(name)s; send only that tool.") % {"name": name})]
+            )
         return tools[name]
     return _unwrapped(document)
 
@@ -88,9 +98,13 @@ def _malformed(problems: Iterable[Problem]) -> DefinitionRefused:
 def _strangers(document: Mapping[str, Any]) -> Iterator[Problem]:
     for key in document:
         if key in FIELDS:
-            yield Problem(key, f"{key} belongs inside definition.")
+            yield Problem(key, gettext("%(key)s belongs inside definition.") % {"key": key})
         elif key not in ENVELOPE:
-            yield Problem(key, f"Unknown field '{key[:80]}'. Allowed: {', '.join(ENVELOPE)}.")
+            yield Problem(
+                key,
+                gettext("Unknown field '%(name)s'. Allowed: %(known)s.")
+                % {"name": key[:80], "known": ", ".join(ENVELOPE)},
+            )
 
 
 # Fields that the API accepts next to a definition.

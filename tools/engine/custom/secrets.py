@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from outbound.origin import origin_of
@@ -115,16 +117,26 @@ def server_of(definition: Mapping[str, Any]) -> str:
 
 def _problems_of(headers: Mapping[str, str]) -> list[Problem]:
     if len(headers) > MAX_HEADERS:
-        return [Problem("headers", f"There are {len(headers)} secret headers; the limit is {MAX_HEADERS}.")]
+        return [
+            Problem(
+                "headers",
+                gettext("There are %(count)s secret headers; the limit is %(most)s.")
+                % {"count": len(headers), "most": MAX_HEADERS},
+            )
+        ]
     return [problem for name, value in headers.items() if (problem := _problem_of(name, value))]
 
 
 def _problem_of(name: str, value: str) -> Problem | None:
     path = f"headers.{name[:64]}"
     if name.lower() in RESERVED_HEADERS | {"content-type"}:
-        return Problem(path, f"The header {name[:64]} is set by the system and can't be changed.")
+        return Problem(
+            path, gettext("The header %(name)s is set by the system and can't be changed.") % {"name": name[:64]}
+        )
     if not value:
-        return Problem(path, f"The header {name[:64]} is empty; send a value, or null to remove it.")
+        return Problem(
+            path, gettext("The header %(name)s is empty; send a value, or null to remove it.") % {"name": name[:64]}
+        )
     try:
         check_headers({name: value})
     except InvalidRequest as error:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
+from django.utils.translation import gettext
 
 from projects.common.api_error import Conflict
 from projects.common.differences import Change, differences
+from projects.common.translation import lazy
 from projects.models import Member, Project
 from tools.engine.custom.secrets import drop_foreign_headers, first_signing_secret
 from tools.engine.definition import ActionType, ToolDefinition
@@ -23,7 +25,7 @@ from tools.engine.validation.warnings import warnings_for
 from tools.models import CustomTool, CustomToolVersion
 
 MAX_TOOLS = 50
-DROPPED = (
+DROPPED = lazy(
     "The address belongs to another server, so its secret headers were removed: {names}. Enter them again for this one."
 )
 
@@ -38,17 +40,28 @@ class StaleVersion(Conflict):
         mine = document if isinstance(document, Mapping) else {}
         self.latest = latest
         self.changes: Sequence[Change] = differences({} if latest.is_removed else latest.definition, mine)
-        what = "removed" if latest.is_removed else f"saved as version {latest.version}"
-        where = ", ".join(str(change.label) for change in self.changes[:5])
-        differs = f" It differs from yours in: {where}." if where and not latest.is_removed else ""
-        super().__init__(f"{latest.name} was {what} in the meantime.{differs}", code="stale_version")
+        super().__init__(" ".join(self._sentences()), code="stale_version")
+
+    def _sentences(self) -> Iterator[str]:
+        latest = self.latest
+        if latest.is_removed:
+            yield gettext("%(name)s was removed in the meantime.") % {"name": latest.name}
+            return
+        yield gettext("%(name)s was saved as version %(version)s in the meantime.") % {
+            "name": latest.name,
+            "version": latest.version,
+        }
+        if where := ", ".join(str(change.label) for change in self.changes[:5]):
+            yield gettext("It differs from yours in: %(fields)s.") % {"fields": where}
 
 
 class NameTaken(Conflict):
     """The project already has a tool with this name."""
 
     def __init__(self, name: str) -> None:
-        message = f"The project already has a tool named {name}. Use PUT to save a new version."
+        message = gettext("The project already has a tool named %(name)s. Use PUT to save a new version.") % {
+            "name": name
+        }
         super().__init__(message, code="name_taken", field="name")
         self.name = name
 
@@ -134,7 +147,13 @@ def check(project: Project, *, name: str, document: Any, expected_version: int |
     others = list(list_tools(project).exclude(name=name).values_list("name", flat=True))
     problems = [*name_problems(name, others=others), *definition_problems(document), *approval_problems(name, document)]
     if len(others) >= MAX_TOOLS:
-        problems.append(Problem("", f"The project has {len(others)} tools of its own; the limit is {MAX_TOOLS}."))
+        problems.append(
+            Problem(
+                "",
+                gettext("The project has %(count)s tools of its own; the limit is %(most)s.")
+                % {"count": len(others), "most": MAX_TOOLS},
+            )
+        )
     if problems:
         raise DefinitionRefused(problems)
     return CheckedTool(project, name, document, ToolDefinition.model_validate(document))

@@ -64,7 +64,10 @@ def set_organization_limit(project: Project, limit: str, most: int | None, *, by
 
 def _check(most: int | None) -> None:
     if most is not None and not 0 <= most <= HIGHEST_LIMIT:
-        sentence = f"A limit is a whole number from 0 to {HIGHEST_LIMIT:,}, not {most:,}. 0 allows nothing."
+        sentence = gettext("A limit is a whole number from 0 to %(highest_limit)s, not %(most)s. 0 allows nothing.") % {
+            "highest_limit": format(HIGHEST_LIMIT, ","),
+            "most": format(most, ","),
+        }
         raise Unprocessable("invalid_limit", sentence, field="most")
 
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from projects.common.api_error import Conflict
 from projects.models import Project
 from projects.records.attributes import resolve_attributes
@@ -48,11 +50,16 @@ class StorageFull(Conflict):
     """Nothing more can be stored."""
 
     def __init__(self, used: int, most: int, *, of_organization: bool) -> None:
-        whose = "organization" if of_organization else "project"
-        super().__init__(
-            f"This {whose} stores {used / MB:,.1f} of at most {most:,} MB. Delete articles or files, or raise the limit.",
-            code="storage_full",
+        sentence = (
+            gettext(
+                "This organization stores %(used)s of at most %(most)s MB. Delete articles or files, or raise the limit."
+            )
+            if of_organization
+            else gettext(
+                "This project stores %(used)s of at most %(most)s MB. Delete articles or files, or raise the limit."
+            )
         )
+        super().__init__(sentence % {"used": f"{used / MB:,.1f}", "most": f"{most:,}"}, code="storage_full")
 
 
 def quotas_of(project: Project) -> Quotas:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from projects.common.translation import lazy
 from tools.engine.definition import ActionType, Trigger
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.problem import Problem
 
-AT_ONCE = "requires_approval: {name} can't wait for approval; only webhooks and tools that run as a task can."
+AT_ONCE = lazy("requires_approval: {name} can't wait for approval; only webhooks and tools that run as a task can.")
 
 
 def approval_problems(name: Any, document: Any) -> Iterator[Problem]:

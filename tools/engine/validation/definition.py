@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from django.utils.translation import gettext
 from pydantic import ValidationError
 
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError
+from projects.common.translation import lazy
 from projects.records.attributes import type_name
 from tools.engine.definition import CALLED, ActionType, ToolDefinition, Trigger
 from tools.engine.validation.after_actions import after_action_problems
@@ -36,14 +38,20 @@ MAX_CONDITION_LENGTH = 1_000
 MAX_TAG_LENGTH = 64
 MAX_CONDITIONS = 20
 CONDITION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-HISTORY = "true to read the whole conversation, false to read the latest answer only"
+NO_HISTORY = lazy(
+    "useConversationHistory is missing; write true to read the whole conversation, false to read the latest answer only."
+)
 MOMENTS = "moments"
 EXAMPLE = '["turn", "commitment"]'
-WEBHOOKS_ONLY = '{path}: only webhooks can use moments other than commitment. Write ["commitment"], or remove moments.'
-ANSWERS_LATER = (
+WEBHOOKS_ONLY = lazy(
+    '{path}: only webhooks can use moments other than commitment. Write ["commitment"], or remove moments.'
+)
+ANSWERS_LATER = lazy(
     '{path}: a webhook with callback answers later, but "{moment}" needs the answer at once. Remove one of the two.'
 )
-NO_TASK = 'requires_approval: an approved tool runs as a task; add "task" to moments, or remove requires_approval.'
+NO_TASK = lazy(
+    'requires_approval: an approved tool runs as a task; add "task" to moments, or remove requires_approval.'
+)
 
 
 def checked_definition(document: Any) -> ToolDefinition:
@@ -74,9 +82,15 @@ def _found_problems(document: Any) -> list[Problem]:
     except ApiError as error:
         return [Problem(error.field or "", error.message)]
     if not isinstance(document, Mapping):
-        return [Problem("", f"A tool must be an object, not {type_name(document)}.")]
+        return [Problem("", gettext("A tool must be an object, not %(type)s.") % {"type": type_name(document)})]
     if (size := len(json.dumps(document, ensure_ascii=False))) > MAX_DEFINITION_LENGTH:
-        return [Problem("", f"The definition has {size:,} characters; the limit is {MAX_DEFINITION_LENGTH:,}.")]
+        return [
+            Problem(
+                "",
+                gettext("The definition has %(count)s characters; the limit is %(most)s.")
+                % {"count": format(size, ","), "most": format(MAX_DEFINITION_LENGTH, ",")},
+            )
+        ]
     return list(_problems(document))
 
 
@@ -99,11 +113,19 @@ def _problems(document: Mapping[str, Any]) -> Iterator[Problem]:
 def _conditions_problems(conditions: Any) -> Iterator[Problem]:
     if conditions is None or conditions == {}:
         # Without conditions the tool would fire on every turn.
-        yield Problem("conditions", "A tool needs at least one condition.")
+        yield Problem("conditions", gettext("A tool needs at least one condition."))
     elif not isinstance(conditions, Mapping):
-        yield Problem("conditions", f"conditions must be an object, a condition by name, not {type_name(conditions)}.")
+        yield Problem(
+            "conditions",
+            gettext("conditions must be an object, a condition by name, not %(type)s.")
+            % {"type": type_name(conditions)},
+        )
     elif len(conditions) > MAX_CONDITIONS:
-        yield Problem("conditions", f"There are {len(conditions):,} conditions; the limit is {MAX_CONDITIONS}.")
+        yield Problem(
+            "conditions",
+            gettext("There are %(count)s conditions; the limit is %(most)s.")
+            % {"count": format(len(conditions), ","), "most": MAX_CONDITIONS},
+        )
     else:
         for name, condition in conditions.items():
             yield from _condition_problems(name, condition)
@@ -112,8 +134,14 @@ def _conditions_problems(conditions: Any) -> Iterator[Problem]:
 def _condition_problems(name: str, condition: Any) -> Iterator[Problem]:
     path = join("conditions", name)
     if not CONDITION_NAME.fullmatch(name):
-        rule = "letters, digits and _, a letter first, at most 64: agentPromised"
-        yield Problem(path, f"The condition's name '{name[:80]}' can't be used; write {rule}.")
+        yield Problem(
+            path,
+            gettext(
+                "The condition's name '%(name)s' can't be used; write letters, digits and _, a letter first, at most 64: "
+                "agentPromised."
+            )
+            % {"name": name[:80]},
+        )
     yield from object_problems(condition, path=path, known=("type", "description"))
     if isinstance(condition, Mapping):
         yield from choice_problems(condition.get("type"), path=join(path, "type"), choices=["boolean"])
@@ -124,7 +152,7 @@ def _condition_problems(name: str, condition: Any) -> Iterator[Problem]:
 def _history_problems(document: Mapping[str, Any]) -> Iterator[Problem]:
     path = "useConversationHistory"
     if path not in document:
-        yield Problem(path, f"{path} is missing; write {HISTORY}.")
+        yield Problem(path, str(NO_HISTORY))
     else:
         yield from boolean_problems(document[path], path=path)
 
@@ -157,18 +185,31 @@ def _moment_problems(document: Mapping[str, Any], *, type: Any) -> Iterator[Prob
     if moments is None:
         return
     if not isinstance(moments, list):
-        yield Problem(MOMENTS, f"{MOMENTS} must be a list such as {EXAMPLE}, not {type_name(moments)}.")
+        yield Problem(
+            MOMENTS,
+            gettext("%(moments)s must be a list such as %(example)s, not %(type)s.")
+            % {"moments": MOMENTS, "example": EXAMPLE, "type": type_name(moments)},
+        )
         return
     if not moments:
-        yield Problem(MOMENTS, f"{MOMENTS} is empty; list when the tool may run, such as {EXAMPLE}, or remove it.")
+        yield Problem(
+            MOMENTS,
+            gettext("%(moments)s is empty; list when the tool may run, such as %(example)s, or remove it.")
+            % {"moments": MOMENTS, "example": EXAMPLE},
+        )
     for index, moment in enumerate(moments):
         path = join(MOMENTS, str(index))
         found = list(choice_problems(moment, path=path, choices=[*Trigger]))
         if not found and moment in moments[:index]:
-            found.append(Problem(path, f'{path}: "{moment}" is listed twice; remove one.'))
+            found.append(
+                Problem(
+                    path,
+                    gettext('%(path)s: "%(moment)s" is listed twice; remove one.') % {"path": path, "moment": moment},
+                )
+            )
         yield from found or _trigger_problems(document, moment, path=path, type=type)
     if document.get("requires_approval") is True and type == ActionType.SEND_WEBHOOK and Trigger.TASK not in moments:
-        yield Problem("requires_approval", NO_TASK)
+        yield Problem("requires_approval", str(NO_TASK))
 
 
 def _trigger_problems(document: Mapping[str, Any], moment: str, *, path: str, type: Any) -> Iterator[Problem]:

@@ -7,12 +7,15 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from django.utils.translation import gettext
+
+from projects.common.translation import lazy
 from tools.engine.registry import builtin_tools
 from tools.engine.validation.problem import Problem
 
 MAX_NAME_LENGTH = 64
 NAME = re.compile(rf"[A-Za-z][A-Za-z0-9_-]{{0,{MAX_NAME_LENGTH - 1}}}")
-RULE = f"A name is a letter, then letters, digits, _ or -, at most {MAX_NAME_LENGTH} characters: send_quote_tool."
+RULE = lazy("A name is a letter, then letters, digits, _ or -, at most 64 characters: send_quote_tool.")
 # Reserved: a tool's event carries the tool's name.
 RESERVED_EVENTS = frozenset(
     {
@@ -41,17 +44,30 @@ CONFUSABLE = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"), ("-"
 def name_problems(name: Any, *, others: Iterable[str] = ()) -> Iterator[Problem]:
     """Problems of a name: malformed, reserved, or a look-alike of another tool. `others` are the project's tools."""
     if not isinstance(name, str):
-        yield Problem("name", f"The name must be text. {RULE}", is_malformed=True)
+        yield Problem("name", gettext("The name must be text. %(rule)s") % {"rule": RULE}, is_malformed=True)
         return
     if name in builtin_tools() or name in others:
         return
     if lookalike := _lookalike(name, (*builtin_tools(), *others)):
-        way = "Use that exact name to replace it, or choose a different one."
-        yield Problem("name", f"The name '{name[:80]}' looks like {lookalike}. {way}")
+        yield Problem(
+            "name",
+            gettext(
+                "The name '%(name)s' looks like %(other)s. Use that exact name to replace it, or choose a different one."
+            )
+            % {"name": name[:80], "other": lookalike},
+        )
     elif not NAME.fullmatch(name):
-        yield Problem("name", f"The name '{name[:80]}' can't be used. {RULE}", is_malformed=True)
+        yield Problem(
+            "name",
+            gettext("The name '%(name)s' can't be used. %(rule)s") % {"name": name[:80], "rule": RULE},
+            is_malformed=True,
+        )
     elif name in RESERVED_EVENTS:
-        yield Problem("name", f"'{name}' is reserved for a system event; choose another, such as {name}_tool.")
+        yield Problem(
+            "name",
+            gettext("'%(name)s' is reserved for a system event; choose another, such as %(name)s_tool.")
+            % {"name": name},
+        )
 
 
 def _lookalike(name: str, taken: Iterable[str]) -> str | None:

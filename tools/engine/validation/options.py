@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
+from django.utils.translation import gettext
 
 from outbound.errors import BlockedAddress, InvalidRequest
 from outbound.guard import Guard
@@ -44,14 +45,19 @@ def option_problems(options: Any, *, type: Any, path: str) -> Iterator[Problem]:
     """Problems of the options, given the type of the action; none for an unknown type."""
     check = CHECKS.get(type) if isinstance(type, str) else None
     if not isinstance(options, Mapping):
-        yield Problem(path, f"{path} must be an object, not {type_name(options)}.")
+        yield Problem(
+            path,
+            gettext("%(path)s must be an object, not %(type)s.") % {"path": path, "type": type_name(options)},
+        )
     elif check is not None:
         yield from check(options, path)
 
 
 def _event_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
     for name in options:
-        yield Problem(join(path, name), f"send_event takes no options. Remove '{name[:80]}'.")
+        yield Problem(
+            join(path, name), gettext("send_event takes no options. Remove '%(name)s'.") % {"name": name[:80]}
+        )
 
 
 def _urgent_message_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
@@ -103,14 +109,22 @@ def _call_problems(options: Mapping[str, Any], path: str) -> Iterator[Problem]:
 def url_problems(url: Any, *, path: str) -> Iterator[Problem]:
     """Problems of an address that is called: no URL, one with placeholders, or one that the outbound guard blocks."""
     if not isinstance(url, str) or not url:
-        yield Problem(path, f"{path} must be an address such as https://api.example.com/action, not {shown(url)}.")
+        yield Problem(
+            path,
+            gettext("%(path)s must be an address such as https://api.example.com/action, not %(url)s.")
+            % {"path": path, "url": shown(url)},
+        )
     elif "{" in url or "}" in url:
-        yield Problem(path, f"{path} can't contain placeholders; put values from the conversation into query or body.")
+        yield Problem(
+            path,
+            gettext("%(path)s can't contain placeholders; put values from the conversation into query or body.")
+            % {"path": path},
+        )
     else:
         try:
             Guard(allow=settings.OUTBOUND_ALLOW).check_url(url)
         except BlockedAddress as error:
-            yield Problem(path, f"{path} can't be called. {error}")
+            yield Problem(path, gettext("%(path)s can't be called. %(error)s") % {"path": path, "error": error})
 
 
 def _query_problems(query: Any, *, path: str) -> Iterator[Problem]:
@@ -138,7 +152,10 @@ def _one_header_problems(name: str, value: str, *, path: str) -> Iterator[Proble
     is_ours = name.lower() in RESERVED_HEADERS
     is_other_type = name.lower() == "content-type" and value.partition(";")[0].strip().lower() != JSON_TYPE
     if is_ours or is_other_type:
-        yield Problem(path, f"The header {name[:64]} is set by the system and can't be changed; remove it.")
+        yield Problem(
+            path,
+            gettext("The header %(name)s is set by the system and can't be changed; remove it.") % {"name": name[:64]},
+        )
         return
     try:
         check_headers({name: value})
@@ -148,9 +165,14 @@ def _one_header_problems(name: str, value: str, *, path: str) -> Iterator[Proble
 
 def _body_problems(body: Any, *, method: Any, path: str) -> Iterator[Problem]:
     if method in BODILESS:
-        yield Problem(path, f"A {method} request carries no body; use query, or another method.")
+        yield Problem(
+            path, gettext("A %(method)s request carries no body; use query, or another method.") % {"method": method}
+        )
     elif not isinstance(body, Mapping):
-        yield Problem(path, f'{path} must be a JSON Schema such as {{"type": "object", "properties": {{…}}}}.')
+        yield Problem(
+            path,
+            gettext('%(path)s must be a JSON Schema such as {"type": "object", "properties": {…}}.') % {"path": path},
+        )
     else:
         yield from schema_problems(body, path=path)
 
@@ -158,14 +180,26 @@ def _body_problems(body: Any, *, method: Any, path: str) -> Iterator[Problem]:
 def _fixed_problems(fixed: Any, *, path: str) -> Iterator[Problem]:
     """Problems of fixed texts by name."""
     if not isinstance(fixed, Mapping):
-        yield Problem(path, f"{path} must be an object: texts by name, or a JSON Schema, not {type_name(fixed)}.")
+        yield Problem(
+            path,
+            gettext("%(path)s must be an object: texts by name, or a JSON Schema, not %(type)s.")
+            % {"path": path, "type": type_name(fixed)},
+        )
         return
     if len(fixed) > MAX_FIXED:
-        yield Problem(path, f"{path} has {len(fixed)} entries; the limit is {MAX_FIXED}.")
+        yield Problem(
+            path,
+            gettext("%(path)s has %(count)s entries; the limit is %(most)s.")
+            % {"path": path, "count": len(fixed), "most": MAX_FIXED},
+        )
     for name, value in fixed.items():
         if not isinstance(value, str) or len(value) > MAX_VALUE_LENGTH:
             at = join(path, name)
-            yield Problem(at, f"{at} must be text of at most {MAX_VALUE_LENGTH:,} characters, not {shown(value)}.")
+            yield Problem(
+                at,
+                gettext("%(path)s must be text of at most %(most)s characters, not %(value)s.")
+                % {"path": at, "most": format(MAX_VALUE_LENGTH, ","), "value": shown(value)},
+            )
 
 
 def _flat_problems(schema: Mapping[str, Any], *, path: str, types: tuple[str, ...]) -> Iterator[Problem]:
@@ -177,7 +211,11 @@ def _flat_problems(schema: Mapping[str, Any], *, path: str, types: tuple[str, ..
         inner = set(types_of(items) or ()) if isinstance(items, Mapping) else set()
         if found - set(types) or inner - set(SCALARS):
             at = join(path, "properties", name)
-            yield Problem(at, f"{at} must be plain: {', '.join(types)}; objects belong in body.")
+            yield Problem(
+                at,
+                gettext("%(path)s must be plain: %(types)s; objects belong in body.")
+                % {"path": at, "types": ", ".join(types)},
+            )
 
 
 CHECKS: Mapping[str, Callable[[Mapping[str, Any], str], Iterator[Problem]]] = {

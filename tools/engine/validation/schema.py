@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from django.utils.translation import gettext
+
+from projects.common.translation import lazy
 from projects.records.attributes import type_name
 from tools.engine.validation.problem import Problem, join
 from tools.engine.validation.values import boolean_problems, is_number, number_problems, shown, text_problems
@@ -39,9 +42,9 @@ FLAGS = ("additionalProperties", "uniqueItems")
 ANYTHING = ("default", "examples")
 STRUCTURE = ("type", "properties", "required", "items", "enum", "const")
 REFUSED = {
-    "pattern": "Regular expressions aren't allowed; list the values in enum or describe the format.",
-    "patternProperties": "Regular expressions aren't allowed; list each name in properties.",
-    "$ref": "References aren't allowed; write the schema out here.",
+    "pattern": lazy("Regular expressions aren't allowed; list the values in enum or describe the format."),
+    "patternProperties": lazy("Regular expressions aren't allowed; list each name in properties."),
+    "$ref": lazy("References aren't allowed; write the schema out here."),
 }
 COMBINING = frozenset(
     {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$defs", "definitions", "dependentSchemas"}
@@ -51,19 +54,35 @@ COMBINING = frozenset(
 def schema_problems(schema: Any, *, path: str) -> Iterator[Problem]:
     """Problems of an object schema, such as that of a request body."""
     if isinstance(schema, Mapping) and schema.get("type") != "object":
-        yield Problem(join(path, "type"), f'{path}.type must be "object", not {shown(schema.get("type"))}.')
+        yield Problem(
+            join(path, "type"),
+            gettext('%(path)s.type must be "object", not %(value)s.')
+            % {"path": path, "value": shown(schema.get("type"))},
+        )
         return
     if (count := _count_properties(schema, MAX_DEPTH)) > MAX_PROPERTIES:
-        yield Problem(path, f"{path} has {count:,} properties; the limit is {MAX_PROPERTIES}.")
+        yield Problem(
+            path,
+            gettext("%(path)s has %(count)s properties; the limit is %(most)s.")
+            % {"path": path, "count": format(count, ","), "most": MAX_PROPERTIES},
+        )
         return
     yield from _node_problems(schema, path=path, depth=1)
 
 
 def _node_problems(node: Any, *, path: str, depth: int) -> Iterator[Problem]:
     if depth > MAX_DEPTH:
-        yield Problem(path, f"{path} is nested more than {MAX_DEPTH} levels deep; make the schema flatter.")
+        yield Problem(
+            path,
+            gettext("%(path)s is nested more than %(most)s levels deep; make the schema flatter.")
+            % {"path": path, "most": MAX_DEPTH},
+        )
     elif not isinstance(node, Mapping):
-        yield Problem(path, f'{path} must be a JSON Schema such as {{"type": "string"}}, not {type_name(node)}.')
+        yield Problem(
+            path,
+            gettext('%(path)s must be a JSON Schema such as {"type": "string"}, not %(type)s.')
+            % {"path": path, "type": type_name(node)},
+        )
     else:
         yield from _keyword_problems(node, path=path)
         yield from _type_problems(node, path=path)
@@ -75,12 +94,18 @@ def _node_problems(node: Any, *, path: str, depth: int) -> Iterator[Problem]:
 def _keyword_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
     for name in node:
         if name in REFUSED:
-            yield Problem(join(path, name), REFUSED[name])
+            yield Problem(join(path, name), str(REFUSED[name]))
         elif name in COMBINING:
-            yield Problem(join(path, name), f"'{name}' isn't allowed; use type and properties.")
+            yield Problem(
+                join(path, name), gettext("'%(name)s' isn't allowed; use type and properties.") % {"name": name}
+            )
         elif name not in KEYWORDS:
             known = "type, description, properties, required, items, enum, minimum, maxLength"
-            yield Problem(join(path, name), f"Unknown keyword '{name[:80]}'. Use {known} and the like.")
+            yield Problem(
+                join(path, name),
+                gettext("Unknown keyword '%(name)s'. Use %(known)s and the like.")
+                % {"name": name[:80], "known": known},
+            )
 
 
 def _type_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
@@ -88,9 +113,13 @@ def _type_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
     at = join(path, "type")
     words = ", ".join(f'"{name}"' for name in TYPES if name != "null")
     if types is None:
-        yield Problem(at, f"{at} must be one of {words}, not {shown(node.get('type'))}.")
+        yield Problem(
+            at,
+            gettext("%(path)s must be one of %(words)s, not %(value)s.")
+            % {"path": at, "words": words, "value": shown(node.get("type"))},
+        )
     elif not types and not {"enum", "const"} & set(node):
-        yield Problem(at, f"{at} is missing; write one of {words}.")
+        yield Problem(at, gettext("%(path)s is missing; write one of %(words)s.") % {"path": at, "words": words})
 
 
 def types_of(node: Mapping[str, Any]) -> tuple[str, ...] | None:
@@ -108,23 +137,32 @@ def _value_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
             yield from check(node[name], path=join(path, name))
     for low, high in PAIRS:
         if is_number(node.get(low)) and is_number(node.get(high)) and node[low] > node[high]:
-            yield Problem(join(path, low), f"{join(path, low)} is above {high}; nothing would fit.")
+            yield Problem(
+                join(path, low),
+                gettext("%(path)s is above %(high)s; nothing would fit.") % {"path": join(path, low), "high": high},
+            )
     yield from _choice_problems(node, path=path)
 
 
 def _bound_problems(value: Any, *, path: str) -> Iterator[Problem]:
     if not is_number(value):
-        yield Problem(path, f"{path} must be a number, not {shown(value)}.")
+        yield Problem(
+            path, gettext("%(path)s must be a number, not %(value)s.") % {"path": path, "value": shown(value)}
+        )
 
 
 def _step_problems(value: Any, *, path: str) -> Iterator[Problem]:
     if not is_number(value) or value <= 0:
-        yield Problem(path, f"{path} must be a number above 0, not {shown(value)}.")
+        yield Problem(
+            path, gettext("%(path)s must be a number above 0, not %(value)s.") % {"path": path, "value": shown(value)}
+        )
 
 
 def _length_problems(value: Any, *, path: str) -> Iterator[Problem]:
     if not isinstance(value, int) or isinstance(value, bool):
-        yield Problem(path, f"{path} must be a whole number, not {shown(value)}.")
+        yield Problem(
+            path, gettext("%(path)s must be a whole number, not %(value)s.") % {"path": path, "value": shown(value)}
+        )
     else:
         yield from number_problems(value, path=path, minimum=0, maximum=MAX_LENGTH)
 
@@ -139,20 +177,32 @@ def _choice_problems(node: Mapping[str, Any], *, path: str) -> Iterator[Problem]
     for value in values if isinstance(values, list) and types else []:
         if not any(_is_of(value, name) for name in types or ()):
             at = join(path, "enum" if "enum" in node else "const")
-            yield Problem(at, f"{at} holds {shown(value)}, which isn't of type {' or '.join(types or ())}.")
+            yield Problem(
+                at,
+                gettext("%(path)s holds %(value)s, which isn't of type %(types)s.")
+                % {"path": at, "value": shown(value), "types": ", ".join(types or ())},
+            )
 
 
 def _enum_problems(values: Any, *, path: str) -> Iterator[Problem]:
     if not isinstance(values, list) or not values:
-        yield Problem(path, f"{path} must list at least one value.")
+        yield Problem(path, gettext("%(path)s must list at least one value.") % {"path": path})
     elif len(values) > MAX_CHOICES:
-        yield Problem(path, f"{path} lists {len(values):,} values; the limit is {MAX_CHOICES}.")
+        yield Problem(
+            path,
+            gettext("%(path)s lists %(count)s values; the limit is %(most)s.")
+            % {"path": path, "count": format(len(values), ","), "most": MAX_CHOICES},
+        )
     elif any(isinstance(value, dict | list) for value in values):
-        yield Problem(path, f"{path} may list texts, numbers, true, false and null only.")
+        yield Problem(path, gettext("%(path)s may list texts, numbers, true, false and null only.") % {"path": path})
     elif any(isinstance(value, str) and len(value) > MAX_CHOICE_LENGTH for value in values):
-        yield Problem(path, f"{path} lists a text of more than {MAX_CHOICE_LENGTH} characters.")
+        yield Problem(
+            path,
+            gettext("%(path)s lists a text of more than %(most)s characters.")
+            % {"path": path, "most": MAX_CHOICE_LENGTH},
+        )
     elif len({(type(value), value) for value in values}) < len(values):
-        yield Problem(path, f"{path} lists a value twice; remove one.")
+        yield Problem(path, gettext("%(path)s lists a value twice; remove one.") % {"path": path})
 
 
 def _is_of(value: Any, name: str) -> bool:
@@ -165,10 +215,10 @@ def _property_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Ite
     properties = node.get("properties", {})
     at = join(path, "properties")
     if not isinstance(properties, Mapping):
-        yield Problem(at, f"{at} must be an object: a schema for each name.")
+        yield Problem(at, gettext("%(path)s must be an object: a schema for each name.") % {"path": at})
         return
     if "object" in (types_of(node) or ()) and not properties:
-        yield Problem(at, f"{at} is missing or empty; list the object's properties.")
+        yield Problem(at, gettext("%(path)s is missing or empty; list the object's properties.") % {"path": at})
     for name, schema in properties.items():
         yield from text_problems(name, path=at, max_length=MAX_NAME_LENGTH, one_line=True)
         yield from _node_problems(schema, path=join(at, name), depth=depth + 1)
@@ -177,12 +227,14 @@ def _property_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Ite
 
 def _required_problems(required: Any, properties: Mapping[str, Any], *, path: str) -> Iterator[Problem]:
     if not isinstance(required, list) or not all(isinstance(name, str) for name in required):
-        yield Problem(path, f"{path} must be a list of names from properties.")
+        yield Problem(path, gettext("%(path)s must be a list of names from properties.") % {"path": path})
         return
     for name in required:
         if name not in properties:
             yield Problem(
-                path, f"{path} names '{name[:80]}', which isn't in properties; add it there, or remove it here."
+                path,
+                gettext("%(path)s names '%(name)s', which isn't in properties; add it there, or remove it here.")
+                % {"path": path, "name": name[:80]},
             )
 
 
@@ -191,7 +243,7 @@ def _item_problems(node: Mapping[str, Any], *, path: str, depth: int) -> Iterato
     if "items" in node:
         yield from _node_problems(node["items"], path=at, depth=depth + 1)
     elif "array" in (types_of(node) or ()):
-        yield Problem(at, f"{at} is missing; describe the array's items.")
+        yield Problem(at, gettext("%(path)s is missing; describe the array's items.") % {"path": at})
 
 
 def _count_properties(node: Any, depth: int) -> int:

@@ -197,9 +197,9 @@ class SmtpSession:
             return Outcome.not_sent(
                 "The mail server doesn't support this TLS or sign-in; check the security under Integrations.", **details
             )
-        is_late = self._is_aborted or isinstance(error, TimeoutError)
-        why = "didn't answer in time" if is_late else "couldn't be reached, or disconnected"
-        return Outcome.not_sent(f"The mail server {why}; nothing was sent.", **details)
+        if self._is_aborted or isinstance(error, TimeoutError):
+            return Outcome.not_sent("The mail server didn't answer in time; nothing was sent.", **details)
+        return Outcome.not_sent("The mail server couldn't be reached, or disconnected; nothing was sent.", **details)
 
     def _close(self) -> None:
         if self._connection is not None:
