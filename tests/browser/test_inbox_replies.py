@@ -42,6 +42,22 @@ def test_a_canned_reply_is_inserted_and_sent_by_keyboard_alone(page: Page, app: 
     expect(page.locator("#chat")).to_contain_text("We are open until 10, Ada.")
 
 
+def test_without_a_canned_reply_the_list_leads_to_where_one_is_created(page: Page, app: App) -> None:
+    open_with_replies(page, app)
+    page.keyboard.press("t")
+    page.keyboard.type("/")
+    option = page.get_by_role("option")
+    expect(option).to_have_text("No canned replies yet. Create one")
+    page.keyboard.type("x")
+    expect(option).to_have_count(0)
+    page.keyboard.press("Backspace")
+    expect(option).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Replies and tags")).to_be_visible()
+    page.go_back()
+    expect(page.locator("#say")).to_have_value("")
+
+
 def test_a_field_without_a_value_is_not_sent(page: Page, app: App) -> None:
     open_with_replies(page, app, Call="We call {{customer.phone}}.")
     page.get_by_role("button", name="Canned replies").click()
