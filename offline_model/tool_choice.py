@@ -29,7 +29,19 @@ WORDS_FOR: dict[str, str] = {
     "check_verification_code": r"^\D*\d{3}[ -]?\d{3}\D*$",
     "verification": r"\b(?:send|text|mail|get|need|new)\b.{0,30}\bcode\b|^\W*by (?:text|sms|e-?mail)\b",
     "human": r"\b(?:real|live|actual) (?:person|human|agent|people)\b|\ba human\b|\b(?:talk|speak|chat|connect|put|get|reach|want|need)\b"
-    r"[^.?!]{0,40}\b(?:human|person|somebody|someone|operator|agent|manager|colleague|staff)\b|\b(?:human|person),? please\b",
+    r"[^.?!]{0,40}\b(?:human|person|somebody|someone|operator|agent|manager|colleague|staff)\b|\b(?:human|person),? please\b|"
+    # German, Italian, Spanish and French: a verb of speech with a person, or a real one.
+    r"\b(?:mit|an) (?:jemande[mn]|(?:ein|d|ihr|eur)\w{0,3} (?:\w+ )?(?:mensch\w*|person|mitarbeit\w+|kolleg\w+|chef\w*|berater\w*))\b"
+    r"[^.?!]{0,20}\b(?:sprechen|reden|telefonieren|schreiben|chatten|verbinden|verbunden|weiterleiten|weitergeleitet|durchstellen)\b|"
+    r"\bverbinden sie mich mit\b|\b(?:echten?|richtigen?) (?:mensch\w*|person)\b|\b(?:mensch|mitarbeiter|person),? bitte\b|"
+    r"\b(?:parlare|parlo|chattare|scrivere|collegar\w+|passarmi|mi passi|mi passa|mettermi|metter\w+ in contatto)\b"
+    r"[^.?!]{0,25}\b(?:con|a) (?:qualcuno|(?:un|il|la|una|uno) ?"
+    r"(?:\w+ )?(?:persona|uman[oa]|operat\w+|titolare|responsabile|collega))\b|\bpersona (?:vera|reale|in carne)\b|"
+    r"\b(?:hablar|chatear|comunicar\w*|contactar|pasar\w*|poner\w*)\b[^.?!]{0,25}\bcon (?:alguien|(?:un|una|el|la) (?:\w+ )?"
+    r"(?:persona|human[oa]|agente|operador\w?|compañer[oa]|encargad[oa]|responsable))\b|\bpersona (?:real|de verdad)\b|"
+    r"\b(?:parler|discuter|échanger|écrire|passer|joindre|mett\w+ en (?:relation|contact)|mis en (?:relation|contact))\b[^.?!]{0,25}"
+    r"\b(?:à|avec|a) (?:quelqu['’]un|(?:une?|le|la|votre) (?:\w+ )?(?:personne|humain\w?|conseill\w+|collègue|agent|responsable))\b|"
+    r"\b(?:vraie|véritable) personne\b",
     "ticket": r"\b(?:ticket|complain\w*|refund|bug|billing|charged(?: me)? twice|double charge\w*|not working|dispute)\b",
     "flag": r"\b(?:kill|hurt|beat) you\b|\bburn (?:it|you|the place) down\b",
     "transfer": r"\b(?:transfer me|put me through|connect me|(?:speak|talk) (?:to|with) (?:a|an|the|your|some)\w*)\b",

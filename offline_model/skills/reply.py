@@ -22,6 +22,12 @@ REFUSED = re.compile(
 )
 
 
+# How the results of a handover begin, by the phrase that says the same in other languages.
+HANDOVER_RESULTS = {
+    "person_button": "With the button",
+    "person_asked": "A colleague has been asked to take over",
+    "person_here": "A colleague has this conversation already",
+}
 LAST_QUESTION = re.compile(r"[^.!?]+\?\s*$")
 # Facts under these names wait for the customer's confirmation.
 NEW_CONTACT = ("new phone", "new email")
@@ -33,7 +39,14 @@ def reply(call: ChatCall) -> Answer:
     if use is not None:
         return Answer(_text_with_call(use, call), tool_calls=(use,))
     described = describe_results(call)
-    return Answer(described or ReplyComposer(ReplyContext.read(call)).speak())
+    return Answer(_translated(described, call) if described else ReplyComposer(ReplyContext.read(call)).speak())
+
+
+def _translated(described: str, call: ChatCall) -> str:
+    """The result of a handover in the customer's language; other results as they are."""
+    key = next((key for key, start in HANDOVER_RESULTS.items() if described.startswith(start)), "")
+    language = ReplyContext.read(call).language if key else "en"
+    return described if language == "en" else phrase(key, language)
 
 
 def _text_with_call(use: ToolUse, call: ChatCall) -> str:

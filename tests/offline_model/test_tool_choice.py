@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from offline_model.skills.reply import reply
 from offline_model.tool_choice import choose_tool, describe_results
 from offline_model.wire import ChatCall, Tool, ToolUse
+from tools.builtin.escalate_to_human import OFFERED
 from tools.engine.registry import builtin_tools
 
 NAMES = ("lookup_order", "lookup_caller", "verify_caller", "send_verification_code", "check_verification_code")
@@ -45,6 +47,28 @@ def chosen(call: ChatCall) -> ToolUse | None:
 def test_messages_select_the_lookup_tool(words: str, name: str | None) -> None:
     use = chosen(asked(*GREETED, words))
     assert (use.name if use else None) == name
+
+
+@pytest.mark.requirement("W03")
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        (
+            "Ich möchte mit einem Menschen sprechen",
+            "Mit der Schaltfläche unten wird ein Kollege gebeten, hier zu übernehmen.",
+        ),
+        ("Vorrei parlare con una persona", "Con il pulsante qui sotto si chiede a un collega di continuare qui."),
+        ("Quiero hablar con una persona", "Con el botón de abajo se pide a un compañero que continúe aquí."),
+        (
+            "Je voudrais parler à quelqu'un",
+            "Avec le bouton ci-dessous, un collègue est invité à prendre le relais ici.",
+        ),
+        ("I want to talk to a person", OFFERED),
+    ],
+)
+def test_the_handover_is_offered_in_the_customers_language(said: str, answer: str) -> None:
+    told = asked(said, called=("escalate_to_human",), results=(OFFERED,), of=("escalate_to_human",))
+    assert reply(told).text == answer
 
 
 @pytest.mark.requirement("L18")
@@ -90,7 +114,26 @@ def test_only_the_latest_order_is_summarized() -> None:
 
 
 @pytest.mark.requirement("W03")
-@pytest.mark.parametrize(("words", "name"), [("A person, please", "escalate_to_human"), ("For one person", None)])
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("A person, please", "escalate_to_human"),
+        ("For one person", None),
+        ("Ich möchte mit einem Menschen sprechen", "escalate_to_human"),
+        ("Kann ich bitte mit jemandem reden?", "escalate_to_human"),
+        ("Verbinden Sie mich mit einem Mitarbeiter", "escalate_to_human"),
+        ("Ein Tisch mit einer Person mehr", None),
+        ("Vorrei parlare con un operatore", "escalate_to_human"),
+        ("Posso parlare con qualcuno?", "escalate_to_human"),
+        ("Un tavolo per una persona", None),
+        ("Quiero hablar con una persona", "escalate_to_human"),
+        ("¿Me puede pasar con un compañero?", "escalate_to_human"),
+        ("Una mesa para una persona", None),
+        ("Je voudrais parler à quelqu'un", "escalate_to_human"),
+        ("Pouvez-vous me mettre en relation avec un conseiller ?", "escalate_to_human"),
+        ("Une table pour une personne", None),
+    ],
+)
 def test_a_request_for_a_person_selects_the_handover_tool(words: str, name: str | None) -> None:
     use = chosen(asked(*GREETED, words, of=("escalate_to_human",)))
     assert (use.name if use else None) == name
