@@ -167,6 +167,28 @@ def test_a_draft_is_tried_in_the_playground_and_published(page: Page, app: App) 
     expect(page.get_by_text("Version 3 is live.")).to_be_visible()
 
 
+def test_a_published_version_is_rolled_back_in_one_step(page: Page, app: App) -> None:
+    before = live_version(app).config.agent_name
+    open_page(page, app, "agent")
+    page.get_by_label("Agent name").fill("Bruno")
+    page.get_by_role("button", name="Save draft").click()
+    page.get_by_role("link", name="Publish", exact=True).click()
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_text("Version 3 is live.")).to_be_visible()
+    assert live_version(app).config.agent_name == "Bruno"
+    page.get_by_role("link", name="History").first.click()
+    page.get_by_role("button", name="Restore version 1").click()
+    expect(page.get_by_role("row").filter(has_text="Restored version 1")).to_contain_text("Live")
+    assert live_version(app).config.agent_name == before
+
+
+def live_version(app: App) -> AgentVersion:
+    with app.tenant.tx():
+        found = Project.objects.select_related("agent_version").get(pk=app.tenant.project.pk).agent_version
+    assert found is not None
+    return found
+
+
 def second_version(app: App) -> AgentVersion:
     with app.tenant.tx():
         return AgentVersion.objects.get(number=2)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from playwright.sync_api import Locator, Page, Route, ViewportSize, expect
 
 from conversations.analytics.figure_cache import BUSY
+from conversations.handover.operators import take_over
 from tests.browser.axe import findings
 from tests.browser.conftest import PHONE, App, open_page
 from tests.console.pages.conftest import add_promise, talk
@@ -126,6 +127,24 @@ def test_what_waits_appears_by_itself_with_the_count_of_the_inbox(page: Page, ap
     expect(page.locator("#needs-you")).to_contain_text("Jonas Weber: asked for a person")
     expect(page.locator("#just-now")).to_contain_text("I’ll call you back.")
     expect(page.locator("#needs-you .mg-n")).to_have_text("1")
+
+
+def test_a_figure_of_the_analytics_leads_to_its_conversations(page: Page, app: App) -> None:
+    """From the total, and from a channel's line, to the list with as many rows."""
+    talk(app.tenant, "Hi", name="Ada Lovelace")
+    taken = talk(app.tenant, "A person, please", guest="other", name="Jonas Weber")
+    with app.tenant.tx():
+        take_over(taken.pk, by=app.tenant.owner)
+    open_page(page, app, "analytics")
+    page.locator(".an-stats").get_by_role("link", name="2", exact=True).first.click()
+    expect(page.locator("[data-row]")).to_have_count(2)
+    page.go_back()
+    handed_over = (
+        page.get_by_role("region", name="By channel").get_by_role("row", name="Chat").get_by_role("cell").nth(2)
+    )
+    handed_over.get_by_role("link").click()
+    expect(page.locator("[data-row]")).to_have_count(1)
+    expect(page.locator("[data-row]")).to_contain_text("Jonas Weber")
 
 
 def test_a_figure_states_its_definition_on_focus(page: Page, app: App) -> None:

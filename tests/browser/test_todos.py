@@ -126,6 +126,24 @@ def test_a_rejection_is_undone_in_its_notice(page: Page, app: App) -> None:
     expect(page.locator("#panel header .mg-st")).to_have_text("To review")
 
 
+def test_selected_todos_are_rejected_with_a_reason_and_returned_at_once(page: Page, app: App) -> None:
+    first, second, other = make(app), make(app), make(app)
+    open_page(page, app, "todos?view=list&state=pending_review")
+    for todo in (first, second):
+        page.locator(f'[name=choice][value^="{todo.pk}"]').check()
+    page.get_by_role("button", name="Reject selected 2").click()
+    page.get_by_label("Reason").fill("Marta called already.")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-row]")).to_have_count(1)
+    with app.tenant.tx():
+        states = dict(Todo.objects.values_list("pk", "status"))
+        reasons = set(Todo.objects.exclude(pk=other.pk).values_list("reason", flat=True))
+    assert [states[todo.pk] for todo in (first, second, other)] == ["rejected", "rejected", "pending_review"]
+    assert reasons == {"Marta called already."}
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("[data-row]")).to_have_count(3)
+
+
 def test_a_failure_looks_like_one_and_can_be_dismissed(page: Page, app: App) -> None:
     todo = make(app)
     open_page(page, app, f"todos/{todo.pk}")
