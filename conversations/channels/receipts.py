@@ -10,9 +10,12 @@ from django.db.models.functions import Now
 
 from conversations.channels.items import ReceiptUpdate
 from conversations.models import Delivery, DeliveryResult, Receipt, ReceiptState
+from tenancy.postgresql.prepared import Prepared
 from tools.models import Effect, EffectState
 
 A, S, D = ReceiptState.ACCEPTED, ReceiptState.SENT, ReceiptState.DELIVERED
+# Callbacks may come while the provider's id of the message is being stored. Without the lock, neither would see the other.
+_LOCK_REF = Prepared("select 1 from pg_advisory_xact_lock(hashtextextended(%s, 0))")
 # The fields of a stored callback.
 STATE, REASON = "state", "reason"
 # The states from which each state is reached. A part that was delivered can't fail any more.
@@ -45,6 +48,8 @@ def record_effect(effect: Effect) -> None:
     if state is None:
         return
     ref = str((effect.result or {}).get("message_ref") or "")
+    if ref:
+        _LOCK_REF(f"receipt {ref}")
     receipt = Receipt.objects.select_related("chat").filter(effect_id=effect.pk).first()
     advance(receipt, state, reason=effect.error, ref=ref)
     if receipt is not None and ref:
@@ -70,7 +75,11 @@ def record_update(project_id: UUID, *, kind: str, account: str, update: ReceiptU
     rows = Receipt.objects.filter(
         external_id=update.message_ref, chat__project_id=project_id, chat__kind=kind, chat__account=account
     )
-    receipt = rows.order_by("-accepted_at").first()
+    newest = rows.order_by("-accepted_at")
+    receipt = newest.first()
+    if receipt is None:
+        _LOCK_REF(f"receipt {update.message_ref}")
+        receipt = newest.first()
     advance(receipt, update.state, reason=update.reason, at=update.at)
     return receipt
 

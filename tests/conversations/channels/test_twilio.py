@@ -8,12 +8,15 @@ import pytest
 from django.conf import settings as django_settings
 from django.test import Client
 
+from conversations.channels.receipts import record_effect
 from conversations.channels.twilio import MESSAGES, STATUS
 from conversations.models import Chat, ConsentChange, Conversation, Delivery, Message, PersonaField
 from offline_model.relay.signing import signature as signature_of
+from tests.concurrent import meanwhile
 from tests.conversations.channels.twilio_number import ANNA, Number
 from tests.processes import ScriptedModel
-from tests.tools.messaging.twilio_server import FROM, TOKEN
+from tests.tools.messaging.twilio_server import FROM, MESSAGE_SID, TOKEN
+from tools.models import Effect, EffectState
 
 pytestmark = pytest.mark.standing_worker
 
@@ -75,6 +78,15 @@ def test_a_landline_is_named_as_the_reason(number: Number, worker: object, model
 def test_a_status_that_comes_before_the_answer_counts(number: Number, worker: object, model: ScriptedModel) -> None:
     assert number.status("delivered").status_code == 200
     number.post(MESSAGES, number.text())
+    number.until_state("delivered")
+
+
+def test_a_status_that_comes_while_the_answer_is_stored_counts(number: Number) -> None:
+    number.post(MESSAGES, number.text("STOP"))
+    with meanwhile("conversations_delivery", lambda: number.status("delivered")), number.tenant.tx():
+        effect = Effect.objects.get()
+        effect.state, effect.result = EffectState.DONE, {"message_ref": MESSAGE_SID}
+        record_effect(effect)
     number.until_state("delivered")
 
 
