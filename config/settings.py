@@ -319,6 +319,8 @@ ORGANIZATION_LIMITS = environment.organization_limits()
 OUTBOUND_ALLOW = env.list("MAKEGOOD_OUTBOUND_ALLOW", default=[])
 # The address of a provider of calls whose caller types, for the playground.
 OFFLINE_CALLS_URL = env.str("MAKEGOOD_OFFLINE_CALLS", default="").rstrip("/")
+# The address of providers of SMS, WhatsApp and Telegram whose customer types, for the simulated phone.
+OFFLINE_MESSENGERS_URL = env.str("MAKEGOOD_OFFLINE_MESSENGERS", default="").rstrip("/")
 # Serve made-up orders to the demo's agent at /demo/shop.
 DEMO_SHOP = env.bool("MAKEGOOD_DEMO_SHOP", default=OFFLINE_MODEL)
 

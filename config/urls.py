@@ -49,4 +49,5 @@ urlpatterns = [
     path("", include("console.bookings.urls")),
     path("", include("console.customers.urls")),
     path("", include("console.calls.urls")),
+    path("", include("console.simulated_phone.urls")),
 ]

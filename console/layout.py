@@ -50,6 +50,7 @@ def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = N
         "projects": projects_of(user),
         # Times are shown in the business's zone, not the reader's.
         "zone": version.config.timezone if version else "UTC",
+        "simulates_phone": bool(settings.OFFLINE_MESSENGERS_URL),
         "offline": settings.OFFLINE_MODEL and not (version and version.config.model_base_url),
         "api_base": "/api/v1",
     }

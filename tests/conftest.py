@@ -20,6 +20,7 @@ from hypothesis import settings as hypothesis_settings
 from xdist.scheduler import LoadFileScheduling
 
 from config.memory import settle
+from config.runner.programs import offline_providers_env
 from projects.agents.services import create_key, create_organization, create_project
 from projects.management.commands.demo import OUTSIDE_CONFIG
 from projects.models import Member, Role, User
@@ -237,7 +238,7 @@ def _fork_server(
         "MAKEGOOD_SWEEP_SECONDS": "0.25",
         "MAKEGOOD_DB_THREADS": "4",
         "MAKEGOOD_OUTBOUND_ALLOW": "127.0.0.1",
-        "MAKEGOOD_OFFLINE_CALLS": f"http://127.0.0.1:{_calls_port}/v1",
+        **offline_providers_env(f"http://127.0.0.1:{_calls_port}"),
     }
     server = ForkServer(tmp_path_factory.mktemp("processes"), env=env, end_leases=end_leases)
     yield server

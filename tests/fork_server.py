@@ -69,8 +69,12 @@ OUTPUTS = {"detect": Verdicts, "observer": Observation, "thoughts": KeyDirective
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
-def worker(queues: str, planted: str = "", mail_port: int = 0) -> None:
-    """Run a worker. `planted` names a bug that a checker has to find; `mail_port` is the port of the mail server."""
+def worker(queues: str, planted: str = "", mail_port: int = 0, address: str = "") -> None:
+    """Run a worker. `planted` names a bug that a checker has to find; `mail_port` is the port of the mail server, and
+    `address` the product's own address.
+    """
+    if address:
+        settings.BASE_URL = address
     if mail_port:
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", mail_port

@@ -175,12 +175,19 @@ class ForkServer:
         return child
 
     def worker(
-        self, *, queues: str = "replies,work", crash_at: str = "", env: Mapping[str, str] | None = None
+        self,
+        *,
+        queues: str = "replies,work",
+        crash_at: str = "",
+        env: Mapping[str, str] | None = None,
+        address: str = "",
     ) -> Child:
-        """Start a worker. In a test with short leases, expire the leases of earlier workers if all of them are dead."""
+        """Start a worker, which may know the product's `address`. In a test with short leases, expire the leases of earlier
+        workers if all of them are dead.
+        """
         if self.lease_seconds and self._workers and not any(worker.is_alive for worker in self._workers):
             self._end_leases()
-        worker = self.start("worker", crash_at=crash_at, env=env, queues=queues)
+        worker = self.start("worker", crash_at=crash_at, env=env, queues=queues, address=address)
         self._workers.append(worker)
         return worker
 

@@ -79,8 +79,13 @@ def offline_env(model_url: str) -> dict[str, str]:
 
 
 def offline_calls(*, port: int, env: Mapping[str, str]) -> Program:
-    """The provider of calls whose caller types, for the playground."""
+    """The providers of calls and messages whose customer types, for the playground and the simulated phone."""
     return _ours("calls", "offline_model.realtime", "--port", str(port), env=env)
+
+
+def offline_providers_env(url: str) -> dict[str, str]:
+    """The settings with which our processes know these providers."""
+    return {"MAKEGOOD_OFFLINE_CALLS": f"{url}/v1", "MAKEGOOD_OFFLINE_MESSENGERS": f"{url}/messengers"}
 
 
 def _worker(queue: str, *, name: str, env: Mapping[str, str]) -> Program:

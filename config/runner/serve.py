@@ -130,11 +130,11 @@ class Serve:
             await self._start_calls()
 
     async def _start_calls(self) -> None:
-        """Start the provider of calls whose caller types in the playground."""
+        """Start the providers of calls and messages whose customer types in the console."""
         port = self._ports.assign("calls")
         child = self._supervisor.start(programs.offline_calls(port=port, env=self._env), tier=Tier.APPS)
         await self._supervisor.wait_ready(child, lambda: is_open(port), seconds=APP_SECONDS)
-        self._env["MAKEGOOD_OFFLINE_CALLS"] = f"http://{LOOPBACK}:{port}/v1"
+        self._env |= programs.offline_providers_env(f"http://{LOOPBACK}:{port}")
 
     async def _start_fork_server(self) -> None:
         """Start the fork server. It accepts requests at once, loads while the database is migrated, and then forks."""

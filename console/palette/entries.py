@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from console.agent.page import DEVELOPER_TABS, tab_url
 from console.agent.sections import OTHER_TABS, SECTIONS
 from console.layout import projects_of
+from conversations.channels.simulated import is_available
 from projects.common.translation import lazy
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -50,6 +51,7 @@ PAGES = (
     PageEntry("calls", lazy("Calls"), "phone", lazy("phone telephone live hang up")),
     PageEntry("people", lazy("People"), "user", lazy("customers contacts persons")),
     PageEntry("playground", lazy("Playground"), "message-bolt", lazy("test try chat")),
+    PageEntry("simulated_phone", lazy("Simulated phone"), "device-mobile-message", lazy("sms whatsapp telegram demo")),
     PageEntry("bookings", lazy("Bookings"), "calendar-time", lazy("reservations calendar")),
     PageEntry("resources", lazy("Resources"), "calendar-time", lazy("tables rooms staff")),
     PageEntry("promises", lazy("Promises"), "writing-sign", lazy("kept broken")),
@@ -97,6 +99,8 @@ def palette_entries(entry: Entry) -> list[PaletteEntry]:
 
 def _pages(entry: Entry, pages: tuple[PageEntry, ...], *, group: str) -> Iterator[PaletteEntry]:
     for page in pages:
+        if page.view == "simulated_phone" and not is_available():
+            continue
         if entry.may(page.scope) and (entry.member.developer_tools or not page.is_developer):
             url = reverse(page.view, args=[entry.project.slug]) + page.query
             yield PaletteEntry(group, page.title, page.icon, url, words=page.words)

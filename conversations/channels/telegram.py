@@ -25,8 +25,7 @@ from conversations.channels.provider import LinkResult, MalformedWebhook, Outgoi
 from conversations.channels.telegram_api import BotApi, read_outcome, send_file
 from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel
-from outbound.guard import Guard
-from projects.connections.integrations import Connection
+from projects.connections.integrations import Connection, guard_for
 from projects.connections.settings.telegram import TelegramSettings
 from tools.engine.execution.outcome import Outcome
 
@@ -295,4 +294,4 @@ def _cut(text: str, most: int) -> str:
 
 def _api(connection: Connection) -> BotApi:
     server = cast(TelegramSettings, connection.settings).base_url
-    return BotApi(server, token=connection.secret, guard=Guard(allow=django_settings.OUTBOUND_ALLOW))
+    return BotApi(server, token=connection.secret, guard=guard_for(connection.settings))

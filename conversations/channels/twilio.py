@@ -23,9 +23,8 @@ from conversations.channels.media import fetch_file
 from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, WebhookRequest
 from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel, ReceiptState
-from outbound.guard import Guard
 from projects.common.phones import InvalidPhone, read_phone
-from projects.connections.integrations import Connection
+from projects.connections.integrations import Connection, guard_for
 from projects.connections.settings.twilio import TwilioSettings
 from projects.connections.twilio import KIND, SIGNATURE, is_signed
 from tools.engine.execution.outcome import Outcome
@@ -109,7 +108,7 @@ class TwilioMessages:
         return _message(str(body.get("MessageSid") or body.get("SmsSid")), body)
 
     async def fetch(self, connection: Connection, file: RemoteFile, *, max_bytes: int) -> bytes:
-        guard = Guard(allow=django_settings.OUTBOUND_ALLOW)
+        guard = guard_for(connection.settings)
         twilio = Twilio(_settings(connection), token=connection.secret, guard=guard)
         return await fetch_file(guard, file.ref, max_bytes=max_bytes, credentials=twilio.credentials_for(file.ref))
 
@@ -122,7 +121,7 @@ class TwilioMessages:
         twilio = Twilio(
             _settings(connection),
             token=connection.secret,
-            guard=Guard(allow=django_settings.OUTBOUND_ALLOW),
+            guard=guard_for(connection.settings),
             status_callback=f"{django_settings.BASE_URL}{STATUS}",
         )
         media = part.file.url if part.file else ""
@@ -144,9 +143,7 @@ class TwilioMessages:
         """Nothing to withdraw."""
 
     async def inspect(self, connection: Connection, *, webhook: str) -> LinkResult:
-        twilio = Twilio(
-            _settings(connection), token=connection.secret, guard=Guard(allow=django_settings.OUTBOUND_ALLOW)
-        )
+        twilio = Twilio(_settings(connection), token=connection.secret, guard=guard_for(connection.settings))
         outcome = await twilio.check_account()
         is_refused = outcome.result.get("needs_reauth") is True
         return LinkResult(name=_settings(connection).texts_from, problem=outcome.error, is_refused=is_refused)

@@ -24,8 +24,7 @@ from conversations.channels.provider import LinkResult, MalformedWebhook, Outgoi
 from conversations.channels.whatsapp_api import CARRIED, GraphApi, meaning_of, read_outcome, send_file
 from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel, ReceiptState
-from outbound.guard import Guard
-from projects.connections.integrations import Connection
+from projects.connections.integrations import Connection, guard_for
 from projects.connections.settings.whatsapp import WhatsAppSettings
 from tools.engine.execution.outcome import Outcome
 
@@ -309,4 +308,4 @@ def _settings(connection: Connection) -> WhatsAppSettings:
 
 def graph_api(connection: Connection) -> GraphApi:
     token = read_secrets(connection)["access_token"]
-    return GraphApi(_settings(connection).base_url, token=token, guard=Guard(allow=django_settings.OUTBOUND_ALLOW))
+    return GraphApi(_settings(connection).base_url, token=token, guard=guard_for(connection.settings))

@@ -22,6 +22,7 @@ from projects.common.differences import Change
 from projects.common.hooks import Signal
 from projects.connections.demo_store import demo_targets
 from projects.connections.integration_types import KINDS, SourceKind
+from projects.connections.offline_messengers import offline_targets
 from projects.connections.settings.base import SourceSettings
 from projects.models import AuditAction, Project, Source, User
 from projects.models.agent_errors import SettingsRefused, sentences
@@ -180,8 +181,11 @@ def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettin
 
 
 def guard_for(checked: SourceSettings) -> Guard:
-    """The outbound guard for a connection's server: the operator's rules, and an exception for the demo store."""
-    return Guard(allow=[*settings.OUTBOUND_ALLOW, *demo_targets(checked.server)])
+    """The outbound guard for a connection's server: the operator's rules, and exceptions for the demo store and the offline
+    providers of messages.
+    """
+    server = checked.server
+    return Guard(allow=[*settings.OUTBOUND_ALLOW, *demo_targets(server), *offline_targets(server)])
 
 
 def _checked_secret(project: Project, kind: SourceKind, typed: SourceSettings, secret: str) -> str:

@@ -102,8 +102,8 @@ def tenant(database: None) -> Tenant:
 def product(database: None, _fork_server: ForkServer) -> Iterator[str]:
     """Web and a worker in processes of their own, with the offline model. Gives the address."""
     _fork_server.lease_seconds = None
-    _, url = _fork_server.web()
-    _fork_server.worker()
+    _, url = _fork_server.web(knows_address=True)
+    _fork_server.worker(address=url)
     yield url
     _fork_server.kill_children()
 

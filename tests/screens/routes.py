@@ -70,7 +70,11 @@ NOT_HERE = {
 # Where a screen redirects to, which shows what its address asked for.
 LEADS_TO = {"invitations/<str:token>": "join"}
 # Pages that exist once something is there.
-FILLED = (f"{PROJECT}todos/<uuid:todo_id>/allow", f"{PROJECT}tools/<str:tool_name>/history")
+FILLED = (
+    f"{PROJECT}todos/<uuid:todo_id>/allow",
+    f"{PROJECT}tools/<str:tool_name>/history",
+    f"{PROJECT}simulated-phone",
+)
 CONSOLE = tuple(
     page.route
     for page in PAGES

@@ -373,6 +373,8 @@ PAGES = [
     Page("p/<slug:project_slug>/usage.csv", Scope.READ),
     Page("p/<slug:project_slug>/palette", Scope.READ),
     Page("p/<slug:project_slug>/calls", Scope.READ),
+    # No offline provider runs in these tests.
+    Page("p/<slug:project_slug>/simulated-phone", Scope.READ, 404),
     Page("p/<slug:project_slug>/people", Scope.READ),
     Page("p/<slug:project_slug>/people/<uuid:persona_id>", Scope.READ),
     Page("p/<slug:project_slug>/people/<uuid:persona_id>/merge", Scope.OPERATE),
@@ -402,6 +404,8 @@ FORMS = [
     Page("p/<slug:project_slug>/calls/<uuid:phone_call_id>/end", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/calls/<uuid:phone_call_id>/take-over", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/notices/browser", Scope.READ),
+    Page("p/<slug:project_slug>/simulated-phone/act", Scope.CONVERSE, 404),
+    Page("p/<slug:project_slug>/simulated-phone/connect", Scope.CONFIGURE, 404),
     Page("p/<slug:project_slug>/notices/read", Scope.READ, 302),
     Page("p/<slug:project_slug>/regression-cases", Scope.OPERATE, 404),
     Page("p/<slug:project_slug>/members/<uuid:member_id>/role", Scope.CONFIGURE, 404),

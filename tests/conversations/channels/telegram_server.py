@@ -7,14 +7,22 @@ import email.message
 import json
 import socket
 import struct
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 TOKEN = "4711:canary-of-the-bot"
 BOT = {"id": 4711, "is_bot": True, "first_name": "Nello", "username": "nello_bot"}
+
+TOO_MANY = {
+    "ok": False,
+    "error_code": 429,
+    "description": "Too Many Requests: retry after 1",
+    "parameters": {"retry_after": 1},
+}
 
 
 @dataclass
@@ -29,6 +37,8 @@ class BotCall:
 class BotScript:
     """The server's behavior. `faults` are answers by method, each used once; None cuts the connection off.
 
+    With `per_second`, more messages within a second are refused. `delivered` are those that were not.
+
     `files` are the files that customers sent, by their id. `downloads` are the ids of those that were fetched, and
     `download_faults` the statuses that the next ones get.
     """
@@ -40,6 +50,18 @@ class BotScript:
     faults: dict[str, list[tuple[int, Mapping[str, Any]] | None]] = field(default_factory=dict)
     webhook: dict[str, Any] = field(default_factory=dict)
     sent: int = 0
+    per_second: int = 0
+    delivered: list[dict[str, Any]] = field(default_factory=list)
+    _lock: Lock = field(default_factory=Lock)
+    _second: tuple[int, int] = (0, 0)
+
+    def is_over_limit(self) -> bool:
+        """Count a message against the limit of its second."""
+        with self._lock:
+            now = int(time.monotonic())
+            count = self._second[1] if self._second[0] == now else 0
+            self._second = (now, count + 1)
+            return bool(self.per_second) and count >= self.per_second
 
     def of(self, method: str) -> list[dict[str, Any]]:
         return [call.body for call in self.calls if call.method == method]
@@ -91,6 +113,9 @@ class _Visit(BaseHTTPRequestHandler):
         if method == "getFile" and (problem := _file_problem(script, body)):
             self._answer(400, {"ok": False, "error_code": 400, "description": f"Bad Request: {problem}"})
             return
+        if method == "sendMessage" and script.is_over_limit():
+            self._answer(429, TOO_MANY)
+            return
         self._answer(200, {"ok": True, "result": METHODS.get(method, _nothing)(script, body)})
 
     def _answer(self, status: int, document: Mapping[str, Any]) -> None:
@@ -121,6 +146,7 @@ def _webhook_info(script: BotScript, body: dict[str, Any]) -> dict[str, Any]:
 
 def _send_message(script: BotScript, body: dict[str, Any]) -> dict[str, Any]:
     script.sent += 1
+    script.delivered.append(body)
     return {"message_id": 900 + script.sent, "date": 1, "chat": {"id": body["chat_id"]}, "text": body["text"]}
 
 

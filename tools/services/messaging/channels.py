@@ -5,11 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from django.conf import settings
-
-from outbound.guard import Guard
 from projects.common.crypto import WrongSecret
-from projects.connections.integrations import Connection, find_source, mark_needs_reauth, open_source
+from projects.connections.integrations import Connection, find_source, guard_for, mark_needs_reauth, open_source
 from projects.connections.settings.smtp import SmtpSettings
 from projects.connections.settings.twilio import TwilioSettings
 from tenancy.scope import tenant_tx
@@ -51,7 +48,7 @@ async def deliver(message: Sms | Email, context: ToolContext) -> Outcome:
 
 def channel_for(connection: Connection) -> Channel[Any]:
     """Return the channel for a project's connection."""
-    guard = Guard(allow=settings.OUTBOUND_ALLOW)
+    guard = guard_for(connection.settings)
     match connection.settings:
         case TwilioSettings() as twilio:
             return Twilio(twilio, token=connection.secret, guard=guard)

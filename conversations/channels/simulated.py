@@ -1,0 +1,201 @@
+"""The simulated phone: a customer's SMS, WhatsApp and Telegram at the offline providers of this installation.
+
+What is typed there reaches the same webhooks as a real message, signed by the provider. A connection to a real provider is
+never touched.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, cast
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.conf import settings
+
+from conversations.channels.linking import OpenChannel, connect_channel, open_channel
+from conversations.channels.registry import PROVIDERS
+from conversations.channels.telegram import webhook_secret
+from conversations.channels.whatsapp import read_secrets
+from conversations.models import Chat, Delivery, DeliveryResult, Receipt
+from outbound.errors import OutboundError
+from outbound.guard import Guard
+from projects.connections.integrations import find_source
+from projects.connections.offline_messengers import offline_server
+from projects.connections.settings.twilio import TwilioSettings
+from projects.models import Project, User
+
+KINDS = ("twilio", "whatsapp", "telegram")
+OUR_NUMBER = "+14155550100"
+DOOR_SECONDS, MOST_BYTES = 30.0, 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Customer:
+    """A made-up customer, who has the same number on every channel."""
+
+    name: str
+    number: str
+
+
+CUSTOMERS: Sequence[Customer] = tuple(
+    Customer(name, f"+3934755501{10 + index}")
+    for index, name in enumerate(("Anna Bianchi", "Jonas Weber", "Inés Ortega", "Claire Moreau", "Sam Taylor"))
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A customer's phone at an account of the business, as the offline provider knows it. `secret` signs the webhooks."""
+
+    kind: str
+    account: str
+    webhook: str
+    secret: str = field(repr=False)
+    customer: str
+    number: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Bubble:
+    """A message as the customer sees it. `result` is what the business made of the customer's own."""
+
+    id: str
+    text: str
+    is_mine: bool
+    at: float
+    buttons: Sequence[Mapping[str, str]] = ()
+    state: str = ""
+    label: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """A customer's chat. `status` is that of the webhook for words that were just written; 0 if nobody answered it."""
+
+    bubbles: Sequence[Bubble] = ()
+    is_reachable: bool = True
+    status: int = 200
+
+
+class ProviderAway(Exception):
+    """The offline provider doesn't answer."""
+
+
+def is_available() -> bool:
+    """True if this installation runs the offline providers."""
+    return bool(settings.OFFLINE_MESSENGERS_URL)
+
+
+def is_simulated(channel: OpenChannel) -> bool:
+    """True for a connection to the offline provider."""
+    return bool(ours := offline_server(channel.kind)) and channel.connection.settings.server == ours.lower()
+
+
+def connect_simulated(project: Project, *, by: User | None) -> list[OpenChannel]:
+    """Connect each kind without a connection to its offline provider. `link_channel` follows after the commit."""
+    free = [kind for kind in KINDS if find_source(project.pk, kind) is None]
+    return [connect_channel(project, kind, _settings(project, kind), _secret(project, kind), by=by) for kind in free]
+
+
+def simulated_channel(project: Project, kind: str) -> OpenChannel | None:
+    """The project's connection to the offline provider of a kind, or None. Runs in the tenant's transaction."""
+    channel = open_channel(project, kind)
+    return channel if channel is not None and is_simulated(channel) else None
+
+
+def line_of(channel: OpenChannel, customer: Customer) -> Line:
+    """The customer's phone at the connection's account."""
+    connection = channel.connection
+    secret = {
+        "telegram": lambda: webhook_secret(connection),
+        "twilio": lambda: connection.secret,
+        "whatsapp": lambda: read_secrets(connection)["app_secret"],
+    }[channel.kind]()
+    number = cast(TwilioSettings, connection.settings).texts_from if channel.kind == "twilio" else ""
+    account = PROVIDERS[channel.kind].account_of(connection)
+    return Line(channel.kind, account, channel.webhook, secret, customer.number, number, customer.name)
+
+
+async def use_phone(line: Line, action: str, **details: Any) -> Screen:
+    """Let the customer `write` a text, `press` a button, `look` or change their `reach`. No transaction may be open.
+
+    Raises ProviderAway.
+    """
+    base = settings.OFFLINE_MESSENGERS_URL
+    body = json.dumps({"line": asdict(line), **details}).encode()
+    # The operator's own address, trusted like that of the operator's model.
+    guard = Guard(allow=[urlsplit(base).netloc])
+    headers = {"Content-Type": "application/json"}
+    url = f"{base}/doors/{action}"
+    try:
+        answer = await guard.request(
+            "POST", url, headers=headers, body=body, deadline_s=DOOR_SECONDS, max_bytes=MOST_BYTES
+        )
+        found = json.loads(answer.body)
+        bubbles = [_bubble(one) for one in found["messages"]]
+        return Screen(bubbles, found["reachable"], found["status"])
+    except (OutboundError, ValueError, KeyError) as error:
+        raise ProviderAway(ProviderAway.__doc__) from error
+
+
+def with_states(screen: Screen, channel: OpenChannel) -> Screen:
+    """The chat with what the business knows of each message: what became of it, or how far it came."""
+    ids = [bubble.id for bubble in screen.bubbles]
+    account = PROVIDERS[channel.kind].account_of(channel.connection)
+    own = {"project_id": channel.project_id, "kind": channel.kind, "account": account}
+    arrived = {one.external_id: one for one in Delivery.objects.filter(**own, external_id__in=ids)}
+    receipts = Receipt.objects.filter(external_id__in=ids, **{f"chat__{name}": value for name, value in own.items()})
+    sent = {one.external_id: one for one in receipts}
+    bubbles = [_with_state(bubble, arrived.get(bubble.id), sent.get(bubble.id)) for bubble in screen.bubbles]
+    return Screen(bubbles, screen.is_reachable, screen.status)
+
+
+def conversation_of(channel: OpenChannel, line: Line) -> UUID | None:
+    """The conversation of the customer's chat; None before the first message."""
+    digits = line.customer.removeprefix("+")
+    chats = Chat.objects.filter(
+        project_id=channel.project_id,
+        kind=channel.kind,
+        account=line.account,
+        external_id__in=(digits, line.customer),
+    )
+    return chats.values_list("conversation_id", flat=True).first()
+
+
+def _bubble(one: Mapping[str, Any]) -> Bubble:
+    return Bubble(one["id"], one["text"], one["mine"], one["at"], tuple(one["buttons"]))
+
+
+def _with_state(bubble: Bubble, arrived: Delivery | None, sent: Receipt | None) -> Bubble:
+    if bubble.is_mine and arrived is not None:
+        reason = arrived.detail if arrived.result != DeliveryResult.KEYWORD else ""
+        known = {"state": arrived.result, "label": arrived.get_result_display(), "reason": reason}
+    elif not bubble.is_mine and sent is not None:
+        known = {"state": sent.state, "label": sent.get_state_display(), "reason": sent.reason}
+    else:
+        return bubble
+    return Bubble(bubble.id, bubble.text, bubble.is_mine, bubble.at, bubble.buttons, **known)
+
+
+def _settings(project: Project, kind: str) -> dict[str, str]:
+    account: dict[str, dict[str, str]] = {
+        "twilio": {"account_sid": f"AC{project.pk.hex}", "number": OUR_NUMBER},
+        "whatsapp": {"phone_number_id": str(project.pk.int)[:15]},
+        "telegram": {},
+    }
+    return {**account[kind], "base_url": offline_server(kind)}
+
+
+def _secret(project: Project, kind: str) -> str:
+    """New credentials, which the offline provider accepts as they come."""
+    if kind == "telegram":
+        return f"{project.pk.int % 10**10}:{secrets.token_urlsafe(24)}"
+    if kind == "twilio":
+        return secrets.token_hex(16)
+    return json.dumps({"access_token": f"EAA{secrets.token_hex(16)}", "app_secret": secrets.token_hex(16)})

@@ -1,0 +1,1 @@
+"""Providers of SMS, WhatsApp and Telegram on this machine, whose customer types."""

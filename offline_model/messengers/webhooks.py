@@ -1,0 +1,89 @@
+"""Webhooks of messengers, in the form of each provider and signed as it signs them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from offline_model.relay.signing import signature
+
+Json = dict[str, Any]
+JSON = "application/json"
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """A signed request, ready to be posted to `url`."""
+
+    url: str
+    body: bytes
+    headers: Mapping[str, str]
+
+
+def telegram_webhook(url: str, update: Json, *, secret: str) -> Webhook:
+    """An update of Telegram, with the secret that `setWebhook` named."""
+    headers = {"Content-Type": JSON, "X-Telegram-Bot-Api-Secret-Token": secret}
+    return Webhook(url, json.dumps(update).encode(), headers)
+
+
+def whatsapp_webhook(url: str, value: Json, *, number_id: str, secret: str) -> Webhook:
+    """Messages or statuses of a number at Meta, signed with the app's secret."""
+    whole = {"messaging_product": "whatsapp", "metadata": {"phone_number_id": number_id}, **value}
+    entry = {"id": "1", "changes": [{"field": "messages", "value": whole}]}
+    body = json.dumps({"object": "whatsapp_business_account", "entry": [entry]}).encode()
+    digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    return Webhook(url, body, {"Content-Type": JSON, "X-Hub-Signature-256": f"sha256={digest}"})
+
+
+def twilio_webhook(url: str, fields: Mapping[str, str], *, secret: str) -> Webhook:
+    """A message or a status of Twilio, signed with the account's auth token."""
+    headers = {
+        "Content-Type": "application/x-www-form-urlencoded",
+        "X-Twilio-Signature": signature(url, fields, token=secret),
+    }
+    return Webhook(url, urlencode(fields).encode(), headers)
+
+
+def telegram_message(number: int, text: str, *, chat: int, name: str = "", at: int = 0) -> Json:
+    """The update with a customer's message. `number` identifies both."""
+    sender = {"id": chat, "is_bot": False, "first_name": name}
+    message = {"message_id": number, "from": sender, "chat": {"id": chat, "type": "private"}, "text": text}
+    return {"update_id": number, "message": {**message, "date": at or int(time.time())}}
+
+
+def telegram_press(number: int, message: int, button: Mapping[str, str], *, chat: int, name: str = "") -> Json:
+    """The update with a pressed button of a message."""
+    keys = [[{"text": button["label"], "callback_data": button["id"]}]]
+    asked = {"message_id": message, "chat": {"id": chat, "type": "private"}, "reply_markup": {"inline_keyboard": keys}}
+    sender = {"id": chat, "is_bot": False, "first_name": name}
+    query = {"id": str(number), "from": sender, "message": asked, "data": button["id"]}
+    return {"update_id": number, "callback_query": query}
+
+
+def whatsapp_message(id: str, text: str, *, sender: str, name: str = "", at: int = 0) -> Json:
+    """The value of a change with a customer's message. `sender` is a number without its plus."""
+    message = {"from": sender, "id": id, "timestamp": str(at or int(time.time())), "type": "text"}
+    contact = {"wa_id": sender, "profile": {"name": name}}
+    return {"contacts": [contact], "messages": [{**message, "text": {"body": text}}]}
+
+
+def whatsapp_press(id: str, message: str, button: Mapping[str, str], *, sender: str, name: str = "") -> Json:
+    """The value of a change with a pressed button of a message."""
+    value = whatsapp_message(id, "", sender=sender, name=name)
+    [pressed] = value["messages"]
+    del pressed["text"]
+    reply = {"type": "button_reply", "button_reply": {"id": button["id"], "title": button["label"]}}
+    pressed |= {"type": "interactive", "context": {"id": message}, "interactive": reply}
+    return value
+
+
+def whatsapp_status(id: str, status: str, *, errors: tuple[Json, ...] = ()) -> Json:
+    """The value of a change that reports on a message of the business."""
+    report = {"id": id, "status": status, "timestamp": str(int(time.time()))}
+    return {"statuses": [{**report, **({"errors": list(errors)} if errors else {})}]}
