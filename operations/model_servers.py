@@ -18,6 +18,7 @@ MOST_SHOWN = 20
 # The shares of failed calls from which something is wrong.
 SOME, MANY = 0.1, 0.5
 FEWEST_CALLS = 5
+OPENAI = "https://api.openai.com/v1"
 
 _CALLS = """
 with recent as materialized (
@@ -34,7 +35,7 @@ def check_model_servers(workers: list[WorkerStatus] | None) -> Section:
     with connections["ops"].cursor() as cursor:
         cursor.execute(_CALLS, [uuid7_floor(timezone.now() - PERIOD), MOST_READ, MOST_SHOWN])
         found = cursor.fetchall()
-    findings = [*_failing(found), *_paused(workers or [])]
+    findings = [*_unset(), *_failing(found), *_paused(workers or [])]
     rows = tuple(
         (host, model, str(calls), str(failed), f"{slow / 1000:.1f} s", error or "")
         for host, model, calls, failed, slow, error in found
@@ -49,6 +50,14 @@ def _summary(models: int) -> str:
         return "The models answer."
     offline = " The offline model is configured." if settings.OFFLINE_MODEL else ""
     return f"No model was called in the last {PERIOD // timedelta(minutes=1)} minutes.{offline}"
+
+
+def _unset() -> list[Finding]:
+    """Found on an installation whose model server was forgotten."""
+    if settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL != OPENAI:
+        return []
+    text = "Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set. Only projects with their own model answer."
+    return [warn(text, "Set the model server, and restart every process.")]
 
 
 def _failing(found: list[tuple[str, str, int, int, float, str | None]]) -> list[Finding]:

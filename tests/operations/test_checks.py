@@ -142,6 +142,14 @@ def test_cancelled_calls_are_no_failures(tenant) -> None:
     assert check_model_servers([]).state is State.OK
 
 
+def test_a_forgotten_model_server_is_named(database, settings) -> None:
+    settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = "", "https://api.openai.com/v1"
+    [said] = warnings(check_model_servers([]))
+    assert said.startswith("Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set.")
+    settings.OPENAI_BASE_URL = "http://vllm.example/v1"
+    assert check_model_servers([]).state is State.OK
+
+
 def test_paused_calls_are_named(processes: ForkServer, model, tenant) -> None:
     """Five failures in a row open the circuit breaker of the worker."""
     model.script("reply", times=0, fault="500")
