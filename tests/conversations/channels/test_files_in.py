@@ -10,11 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from conversations.handover.attachments import MAX_BYTES
-from conversations.models import Attachment, Event, Message
+from conversations.models import Attachment, Conversation, Event, Message
 from jobs.models import Job
 from projects.models.attribute_catalogue import STORAGE_LIMIT
 from tests.conversations.channels.conftest import Bot
 from tests.conversations.channels.files import JPEG, PDF, SVG, ZIP, until_read
+from tests.privacy.test_export import read as export_of
 from tests.processes import ScriptedModel, until
 
 pytestmark = pytest.mark.standing_worker
@@ -162,3 +163,13 @@ def test_the_files_of_a_disconnected_channel_are_given_up(bot: Bot, request: Any
     bot.api.delete("/api/v1/channels/telegram")
     request.getfixturevalue("worker")
     assert "connected any more" in until_read(bot.tenant).content
+
+
+def test_the_file_is_exported_and_erased_with_its_customer(bot: Bot, worker: object, model: ScriptedModel) -> None:
+    photo(bot)
+    bot.until_receipts("sent")
+    [conversation] = bot.rows(Conversation)
+    exported = export_of(bot.tenant, conversation.persona_id)
+    assert [exported.read(name) for name in exported.namelist() if name.startswith("files/")] == [JPEG]
+    assert bot.api.delete(f"/api/v1/personas/{conversation.persona_id}").status_code == 202
+    until(lambda: not bot.rows(Attachment), what="the erasure")
