@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from conversations.channels.items import IncomingMessage
-from conversations.common.file_lines import FILE
+from conversations.common.file_lines import FILE, UNREAD
 from conversations.handover.file_types import clean_name
 
 
@@ -16,7 +16,7 @@ def placeholder(name: str) -> str:
 
 def missing(name: str, reason: str) -> str:
     """The line of a file that isn't there. `reason` ends the sentence."""
-    return f"{FILE}{clean_name(name)}, which can’t be read here: {reason}.]"
+    return f"{FILE}{clean_name(name)}{UNREAD}{reason}.]"
 
 
 def content_of(item: IncomingMessage, lines: Iterable[str] | None = None) -> str:

@@ -17,7 +17,7 @@ from conversations.common.prompt_shapes import (
     Section,
     Step,
 )
-from conversations.context.pictures import pictures_of
+from conversations.context.pictures import LatestFiles, read_files
 from conversations.context.transcript import TranscriptMessage, as_line
 from conversations.context.turn_context import TurnContext
 from conversations.context.urgent_messages import URGENT_EVENTS, UrgentMessages, urgent_messages
@@ -72,18 +72,18 @@ class ReplyContext:
     taken_up: list[Line]
     is_follow_up: bool
     said_by_colleague: list[str]
+    unseen: list[str]
     latest: list[Line]
 
 
 def build_request(context: TurnContext, offer: Offer = NO_OFFER) -> ChatRequest:
     """The request for a turn's reply: stable prompt, transcript, then the parts that change every turn."""
     history, latest = _split(context)
-    knowledge = _knowledge(context, latest)
+    knowledge, files = _knowledge(context, latest), read_files(context.conversation.pk, latest)
     request = within_budget(
-        lambda kept: _request(context, offer, kept, latest, knowledge), history, extra_bytes=offer.weight
+        lambda kept: _request(context, offer, kept, latest, knowledge, files), history, extra_bytes=offer.weight
     )
-    pictures = pictures_of(context.conversation.pk, latest)
-    return replace(request, pictures=pictures) if pictures else request
+    return replace(request, pictures=files.pictures) if files.pictures else request
 
 
 def view_of(directives: Directives | None, *, facts: Sequence[Fact] = ()) -> DirectivesView | None:
@@ -109,8 +109,9 @@ def _request(
     history: Sequence[TranscriptMessage],
     latest: Sequence[TranscriptMessage],
     knowledge: list[str],
+    files: LatestFiles,
 ) -> ChatRequest:
-    shown = context_of(context, offer, history=history, latest=latest, knowledge=knowledge)
+    shown = context_of(context, offer, history=history, latest=latest, knowledge=knowledge, unseen=files.unseen)
     settings = (context.project.agent_version_id, context.conversation.channel, context.status.variant)
     request = reply_request(
         shown,
@@ -140,6 +141,7 @@ def context_of(
     history: Sequence[TranscriptMessage] = (),
     latest: Sequence[TranscriptMessage] = (),
     knowledge: Sequence[str] = (),
+    unseen: Sequence[str] = (),
 ) -> ReplyContext:
     """The variables of the prompt templates. Runs in the current transaction."""
     config, conversation, urgent = context.config, context.conversation, _urgent(context)
@@ -174,6 +176,7 @@ def context_of(
         taken_up=urgent.taken_up,
         is_follow_up=context.turn.origin == Origin.FOLLOW_UP,
         said_by_colleague=_operator_messages(context),
+        unseen=list(unseen),
         latest=[as_line(message) for message in latest],
     )
 

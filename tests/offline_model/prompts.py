@@ -102,6 +102,7 @@ def reply_call(
         actions=list(actions),
         tools="",
         said_by_colleague=[],
+        unseen=[],
         knowledge=[],
         sections=[],
         correction="",

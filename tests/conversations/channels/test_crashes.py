@@ -100,4 +100,6 @@ def test_a_file_that_no_worker_survives_holds_up_the_reply_for_a_while_only(
     processes.worker(queues="replies")
     bot.write("", photo=[{"file_id": "photo1", "width": 9}], caption="Look")
     until(lambda: len(model.requests("reply")) == 1, what="the reply")
-    assert "Look ⏎ [File: photo.jpg]" in str(model.requests("reply")[0]["messages"])
+    prompt = model.requests("reply")[0]["messages"][-1]["content"]
+    assert "Look ⏎ [File: photo.jpg]" in prompt
+    assert "You can't open these files of the customer, so don't guess what they hold: photo.jpg" in prompt

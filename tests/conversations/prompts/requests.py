@@ -137,7 +137,7 @@ def _context(world: World) -> TurnContext:
         log.add_event(URGENT, payload={"text": "Ask for the address.", "told_by": 99, "source": "business"})
         log.add_event(URGENT, payload={"text": "A text was sent.", "told_by": 1})
         PromptSection.objects.create(conversation=talk.conversation, name="weather", content="It rains.")
-    context = load_context(talk, talk.say("Are dogs allowed?"))
+    context = load_context(talk, talk.say("Are dogs allowed?\n[File: dog.pdf]"))
     context.conversation.recovery, context.conversation.correction = "It drags on.", UNBACKED
     context.turn.origin = Origin.FOLLOW_UP
     return replace(context, summary="A table was booked.")

@@ -149,6 +149,7 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
             "don't greet again, don't ask what was answered",
             "The colleague said:",
         ),
+        "unseen_files": ("You can't open these files of the customer, so don't guess what they hold:",),
         "only_the_reply": ("Write the next reply to the customer, and nothing else",),
     },
     "session": {
