@@ -26,7 +26,7 @@ from conversations.channels.provider import Button, OutgoingFile, OutgoingPart, 
 from conversations.channels.receipts import record_effect
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.window import is_window_open
-from conversations.common.attachment_links import temporary_url
+from conversations.common.attachment_links import provider_url
 from conversations.common.payloads import StoredAttachment
 from conversations.live.event_log import ConversationLog, job_log, lock_conversation, open_log
 from conversations.models import Attachment, Chat, Receipt, ReceiptState
@@ -257,7 +257,7 @@ def _file(stored: StoredAttachment) -> OutgoingFile:
     found = Attachment.objects.filter(pk=stored["id"]).first()
     if found is None:
         raise _NothingToSend(FILE_DELETED)
-    url = temporary_url(cast(UUID, found.organization_id), found.pk)
+    url = provider_url(cast(UUID, found.organization_id), found.pk)
     return OutgoingFile(found.name, found.content_type, bytes(found.content), url)
 
 

@@ -1,7 +1,8 @@
 """Signed addresses of attached files.
 
 An address opens its file without signing in, because customers have no account. It holds no secret of the tenant, can't
-be guessed, and works until the file is deleted. One that a provider fetches a file from works for a few hours.
+be guessed, and works until the file is deleted. That of a customer's file works for a week, and one that a provider fetches a file
+from for a few hours.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ SIGNER = Signer("conversations.attachments", size=32)
 # With the second since 1970 until which it works.
 TEMPORARY_SIGNER = Signer("conversations.attachments.temporary", size=36)
 # A provider may queue a message for this long before it fetches the file.
-TEMPORARY_SECONDS = 4 * 3600
+PROVIDER_SECONDS = 4 * 3600
+CUSTOMER_DAYS = 7
+SECONDS_A_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,18 @@ def attachment_url(organization_id: UUID, attachment_id: UUID) -> str:
     return f"{settings.BASE_URL}/files/{SIGNER.sign(organization_id.bytes + attachment_id.bytes)}"
 
 
-def temporary_url(organization_id: UUID, attachment_id: UUID) -> str:
+def customer_file_url(organization_id: UUID, attachment_id: UUID) -> str:
+    """The address of a file that a customer sent, for the next seven days. It stays the same for a day."""
+    until = (int(time.time()) // SECONDS_A_DAY + CUSTOMER_DAYS + 1) * SECONDS_A_DAY
+    return _temporary_url(organization_id, attachment_id, until=until)
+
+
+def provider_url(organization_id: UUID, attachment_id: UUID) -> str:
     """The file's address for the next four hours."""
-    until = int(time.time()) + TEMPORARY_SECONDS
+    return _temporary_url(organization_id, attachment_id, until=int(time.time()) + PROVIDER_SECONDS)
+
+
+def _temporary_url(organization_id: UUID, attachment_id: UUID, *, until: int) -> str:
     payload = organization_id.bytes + attachment_id.bytes + until.to_bytes(4, "big")
     return f"{settings.BASE_URL}/files/{TEMPORARY_SIGNER.sign(payload)}"
 

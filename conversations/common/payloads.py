@@ -37,7 +37,8 @@ class StoredAttachment(TypedDict):
 
 
 class AttachmentPayload(StoredAttachment):
-    """An attached file. `url` opens it without credentials."""
+    """An attached file. `url` opens it without credentials: that of a customer's file for seven days, any other until the
+    file is deleted."""
 
     url: str
 

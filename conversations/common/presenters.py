@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
 
-from conversations.common.attachment_links import attachment_url
+from conversations.common.attachment_links import attachment_url, customer_file_url
 from conversations.common.consents import consent_history
 from conversations.common.payloads import (
     AttachmentPayload,
@@ -59,7 +59,7 @@ def message_payload(message: Message) -> MessagePayload:
         "role": message.role,
         "content": message.content,
         "blocks": message.blocks,
-        "attachments": [attachment_payload(one, message.organization_id) for one in message.attachments],
+        "attachments": [_file_of(message, one) for one in message.attachments],
         "turn": str(message.turn_id) if message.turn_id else None,
         "created_at": stamp(message.created_at),
     }
@@ -83,6 +83,12 @@ def messages_with_receipts(conversation: Conversation) -> Callable[[Message], Me
         return payload
 
     return present
+
+
+def _file_of(message: Message, stored: StoredAttachment) -> AttachmentPayload:
+    if message.role != MessageRole.USER:
+        return attachment_payload(stored, message.organization_id)
+    return {**stored, "url": customer_file_url(cast(UUID, message.organization_id), UUID(stored["id"]))}
 
 
 def attachment_payload(stored: StoredAttachment, organization_id: UUID | None) -> AttachmentPayload:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -35,6 +36,12 @@ def document(bot: Bot, content: bytes, *, name: str, declared: str = "", **chang
     assert bot.write("", document=found, **changes).status_code == 200
 
 
+def unseen(request: dict[str, Any]) -> str:
+    """The files that a reply's prompt names as those that can't be opened."""
+    found = re.search(r"<Files>\n.*: (.*)\n</Files>", request["messages"][-1]["content"])
+    return found[1] if found else ""
+
+
 def test_the_webhook_stores_the_message_and_fetches_nothing(bot: Bot) -> None:
     photo(bot, caption="Is this table free?")
     assert bot.transcript() == [("user", "Is this table free?\n[File: photo.jpg]")]
@@ -52,7 +59,7 @@ def test_a_photo_is_attached_and_seen_by_the_reply(bot: Bot, worker: object, mod
     assert [one["id"] for one in message.attachments] == [str(attached.pk)]
     assert (bytes(attached.content), attached.content_type, attached.uploaded_by_id) == (JPEG, "image/jpeg", None)
     [asked] = model.requests("reply")
-    assert (asked["pictures"], "[File: photo.jpg]" in str(asked["messages"])) == (1, True)
+    assert (asked["pictures"], "[File: photo.jpg]" in str(asked["messages"]), unseen(asked)) == (1, True, "")
 
 
 def test_the_transcript_and_the_stream_show_the_file(bot: Bot, worker: object, model: ScriptedModel) -> None:
@@ -62,7 +69,14 @@ def test_the_transcript_and_the_stream_show_the_file(bot: Bot, worker: object, m
     [shown] = bot.api.get(address).json()["results"][0]["attachments"]
     assert Client().get("/files/" + shown["url"].rpartition("/")[2]).content == JPEG
     [event] = bot.rows(Event, idn="message_files_added")
-    assert (event.type, event.payload["attachments"]) == ("message", [shown])
+    assert (event.type, [one["id"] for one in event.payload["attachments"]]) == ("message", [shown["id"]])
+
+
+def test_pictures_beyond_what_a_request_holds_are_named(bot: Bot, worker: object, model: ScriptedModel) -> None:
+    photo(bot, JPEG + bytes(7 * 1024 * 1024), caption="Look")
+    bot.until_receipts("sent")
+    [asked] = model.requests("reply")
+    assert (asked["pictures"], unseen(asked)) == (0, "photo.jpg")
 
 
 def test_a_pdf_is_kept_under_its_name_and_shown_to_no_model(bot: Bot, worker: object, model: ScriptedModel) -> None:
@@ -71,7 +85,7 @@ def test_a_pdf_is_kept_under_its_name_and_shown_to_no_model(bot: Bot, worker: ob
     [attached] = bot.rows(Attachment)
     assert (attached.name, attached.content_type) == ("offer.pdf", "application/pdf")
     [asked] = model.requests("reply")
-    assert asked["pictures"] == 0
+    assert (asked["pictures"], unseen(asked)) == (0, "offer.pdf")
 
 
 def test_words_that_follow_a_photo_wait_for_it_too(bot: Bot, worker: object, model: ScriptedModel) -> None:
@@ -108,7 +122,7 @@ def test_a_file_that_is_not_kept_leaves_a_sentence_and_the_turn_goes_on(
     assert message.content.startswith(f"Look\n[File: {name}, which can’t be read here: ")
     assert reason in message.content
     [asked] = model.requests("reply")
-    assert reason in str(asked["messages"])
+    assert (reason in str(asked["messages"]), unseen(asked)) == (True, "")
 
 
 def test_a_text_that_claims_nothing_is_kept_inert(bot: Bot, worker: object, model: ScriptedModel) -> None:

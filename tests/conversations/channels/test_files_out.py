@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from uuid import UUID, uuid4
+
 import pytest
 
-from conversations.common import attachment_links
-from conversations.common.attachment_links import attachment_url, read_attachment_token, temporary_url
+from conversations.common.attachment_links import attachment_url, customer_file_url, provider_url, read_attachment_token
 from conversations.models import Attachment, Receipt
 from tests.conversations.channels.conftest import Bot
 from tests.conversations.channels.files import PDF, PNG, answer_with
@@ -73,10 +76,16 @@ def test_a_file_that_was_deleted_is_not_sent(chat: Bot) -> None:
     assert chat.until_receipts("sent", "sent", "sent", "failed")[-1] == ("failed", "The file was deleted.")
 
 
-def test_a_temporary_address_ends(chat: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = chat.rows(Receipt)[0]
-    tokens = [make(row.organization_id, row.pk).rpartition("/")[2] for make in (attachment_url, temporary_url)]
+@pytest.mark.parametrize(
+    ("address", "seconds"),
+    [(provider_url, 4 * 3600 + 1), (customer_file_url, 8 * 86_400 + 1)],
+    ids=["of a provider", "of a customer's file"],
+)
+def test_a_temporary_address_ends(
+    address: Callable[[UUID, UUID], str], seconds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = [make(uuid4(), uuid4()).rpartition("/")[2] for make in (attachment_url, address)]
     assert [read_attachment_token(token) is not None for token in tokens] == [True, True]
-    later = attachment_links.time.time() + attachment_links.TEMPORARY_SECONDS + 1
-    monkeypatch.setattr(attachment_links.time, "time", lambda: later)
+    later = time.time() + seconds
+    monkeypatch.setattr("conversations.common.attachment_links.time.time", lambda: later)
     assert [read_attachment_token(token) is not None for token in tokens] == [True, False]
