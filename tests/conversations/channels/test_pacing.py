@@ -31,6 +31,17 @@ def test_a_limit_holds_back_the_other_chats(bot: Bot, worker: object, model: Scr
     assert len(bot.telegram.of("sendMessage")) == 3
 
 
+@pytest.mark.slow
+def test_more_than_the_provider_allows_goes_out_whole(bot: Bot, worker: object, model: ScriptedModel) -> None:
+    """Also at a pace above the limit: none is lost, none is sent twice."""
+    bot.telegram.per_second = 8
+    for chat in range(1_000, 1_120):
+        bot.write(chat=chat)
+    bot.until_receipts(*["sent"] * 120)
+    assert len(bot.telegram.delivered) == len({one["chat_id"] for one in bot.telegram.delivered}) == 120
+    assert sum(effect.attempts for effect in bot.effects()) == len(bot.telegram.of("sendMessage"))
+
+
 def test_each_part_has_a_turn_of_its_own(bot: Bot) -> None:
     bot.write()
     now, [chat] = timezone.now(), bot.rows(Chat)
