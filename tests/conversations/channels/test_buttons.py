@@ -10,7 +10,7 @@ from conversations.channels.blocks import show_blocks
 from conversations.channels.provider import Button, OutgoingPart
 from conversations.channels.twilio import MESSAGES
 from conversations.channels.whatsapp import MOST_ROWS, interactive
-from conversations.models import Conversation, MessageRole
+from conversations.models import Conversation, Message, MessageRole
 from tests.conversations.channels.conftest import ANNA, Bot
 from tests.conversations.channels.graph_server import Line, text
 from tests.conversations.channels.twilio_number import Number
@@ -119,10 +119,18 @@ def test_a_text_numbers_the_choices(number: Number, worker: object, model: Scrip
     number.until_state("sent")
     [call] = number.server.script.calls
     assert call.form["Body"].endswith(f"1. {LABEL}")
+    number.post(MESSAGES, number.text("1.", sid="SM2"))
+    assert states(number.rows(Escalation)) == ["waiting"]
+    assert [one.content for one in number.rows(Message, role=MessageRole.USER)] == ["I plan a wedding.", LABEL]
+
+
+def test_a_number_that_no_choice_has_is_a_text(number: Number, worker: object, model: ScriptedModel) -> None:
+    offer_person(model)
+    number.post(MESSAGES, number.text("I plan a wedding."))
+    number.until_state("sent")
     number.post(MESSAGES, number.text("2", sid="SM2"))
     assert states(number.rows(Escalation)) == ["offered"]
-    number.post(MESSAGES, number.text("1.", sid="SM3"))
-    assert states(number.rows(Escalation)) == ["waiting"]
+    assert [one.content for one in number.rows(Message, role=MessageRole.USER)] == ["I plan a wedding.", "2"]
 
 
 def test_an_article_is_a_title_and_a_link(bot: Bot) -> None:
