@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -28,6 +29,17 @@ class Email:
     subject: str
     body: str
     name: str = ""
+
+
+@dataclass(frozen=True)
+class EmailReply(Email):
+    """An e-mail in a thread. `references` are Message-IDs, oldest first; the last one is answered. One that nobody wrote
+    by hand `is_automatic`.
+    """
+
+    references: Sequence[str] = ()
+    reply_to: str = ""
+    is_automatic: bool = True
 
 
 class Channel(Protocol[Message]):

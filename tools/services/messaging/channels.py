@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, cast
 
 from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, find_source, guard_for, mark_needs_reauth, open_source
@@ -48,13 +48,18 @@ async def deliver(message: Sms | Email, context: ToolContext) -> Outcome:
 
 def channel_for(connection: Connection) -> Channel[Any]:
     """Return the channel for a project's connection."""
-    guard = guard_for(connection.settings)
     match connection.settings:
         case TwilioSettings() as twilio:
-            return Twilio(twilio, token=connection.secret, guard=guard)
-        case SmtpSettings() as smtp:
-            return Smtp(smtp, password=connection.secret, guard=guard)
+            return Twilio(twilio, token=connection.secret, guard=guard_for(twilio))
+        case SmtpSettings():
+            return smtp_for(connection)
     raise TypeError(f"{type(connection.settings).__name__} carries no messages.")
+
+
+def smtp_for(connection: Connection) -> Smtp:
+    """Return the mail server of a connection."""
+    server = cast(SmtpSettings, connection.settings)
+    return Smtp(server, password=connection.secret, guard=guard_for(server))
 
 
 def _open(context: ToolContext, kind: str) -> Connection | None:

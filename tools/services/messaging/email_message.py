@@ -17,11 +17,12 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from projects.connections.settings.smtp import SmtpSettings
-from tools.services.messaging.base import Email
+from tools.services.messaging.base import Email, EmailReply
 
 # Characters that headers can't contain: control characters and line ends. No-break spaces and joiners are allowed.
 NOT_ALLOWED = frozenset({"Cc", "Cs", "Zl", "Zp"})
 CRLF = "\r\n"
+THREAD_HEADERS = ("In-Reply-To", "References")
 
 
 class MessageRefused(ValueError):
@@ -34,6 +35,9 @@ class _SevenBitPolicy(EmailPolicy):
     """
 
     def fold_binary(self, name: str, value: str) -> bytes:
+        if name in THREAD_HEADERS:
+            # The library would encode a Message-ID that is longer than a line.
+            return f"{name}: {f'{CRLF} '.join(str(value).split())}{CRLF}".encode("ascii")
         if value.isascii() or hasattr(value, "addresses"):
             return super().fold_binary(name, value)
         return f"{name}: {Header(str(value), 'utf-8', header_name=name).encode(linesep=CRLF)}{CRLF}".encode("ascii")
@@ -65,8 +69,11 @@ def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMe
     email["Subject"] = message.subject
     email["Date"] = format_datetime(datetime.now(UTC))
     email["Message-ID"] = message_id = f"<{key}@{sender.rpartition('@')[2]}>"
-    # Suppresses automatic replies (RFC 3834).
-    email["Auto-Submitted"] = "auto-generated"
+    if isinstance(message, EmailReply):
+        _put_in_thread(email, message)
+    else:
+        # Suppresses automatic replies (RFC 3834).
+        email["Auto-Submitted"] = "auto-generated"
     email.set_content(message.body)
     ledger_fields = {
         "from": sender,
@@ -76,6 +83,18 @@ def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMe
         "message_id": message_id,
     }
     return MimeMessage(sender, recipient, message_id, email.as_bytes(), ledger_fields)
+
+
+def _put_in_thread(email: EmailMessage, message: EmailReply) -> None:
+    if any(not one.isascii() or not one.isprintable() or " " in one for one in message.references):
+        raise MessageRefused("The references hold what is no Message-ID.")
+    if message.references:
+        email["In-Reply-To"] = message.references[-1]
+        email["References"] = " ".join(message.references)
+    if message.reply_to:
+        email["Reply-To"] = Address(addr_spec=_ascii_address(message.reply_to))
+    if message.is_automatic:
+        email["Auto-Submitted"] = "auto-replied"
 
 
 def _ascii_address(address: str) -> str:

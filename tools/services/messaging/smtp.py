@@ -43,17 +43,25 @@ class Smtp:
         details: dict[str, Any] = {"adapter": self.name}
         try:
             mime = build_message(message, self._settings, key=key)
-            details["request"] = {**mime.ledger_fields, "server": self._settings.server}
-            addresses = await self._guard.resolve(self._settings.host, self._settings.port, ports=MAIL_PORTS)
         except MessageRefused as refusal:
             return Outcome.failed(str(refusal), **details)
+        details["request"] = {**mime.ledger_fields, "server": self._settings.server}
+        return await self._run(mime, details)
+
+    async def check(self) -> Outcome:
+        """Connect and sign in, without sending anything."""
+        return await self._run(None, {"adapter": self.name})
+
+    async def _run(self, message: MimeMessage | None, details: dict[str, Any]) -> Outcome:
+        try:
+            addresses = await self._guard.resolve(self._settings.host, self._settings.port, ports=MAIL_PORTS)
         except NotSent as error:
             return Outcome.not_sent(f"The mail server couldn't be reached: {error}", **details)
         session = SmtpSession(self._settings, addresses=addresses, password=self._password, tls=tls_context())
-        return await _within_deadline(session, mime, details)
+        return await _within_deadline(session, message, details)
 
 
-async def _within_deadline(session: SmtpSession, message: MimeMessage, details: dict[str, Any]) -> Outcome:
+async def _within_deadline(session: SmtpSession, message: MimeMessage | None, details: dict[str, Any]) -> Outcome:
     """Run the session in a thread. At the deadline its socket is shut down, so the thread ends at once and reports how
     far it came.
     """

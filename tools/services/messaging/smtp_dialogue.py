@@ -87,11 +87,15 @@ class SmtpSession:
                     self._socket.shutdown(socket.SHUT_RDWR)
             return self._has_begun
 
-    def run(self, message: MimeMessage, details: dict[str, Any]) -> Outcome:
-        """Deliver the message. Every result is an Outcome; `details` is added to each."""
+    def run(self, message: MimeMessage | None, details: dict[str, Any]) -> Outcome:
+        """Deliver the message, or only sign in. Every result is an Outcome; `details` is added to each."""
         try:
             self._begin()
-            reply = self._deliver(message)
+            connection = self._connect()
+            self._sign_in(connection)
+            if message is None:
+                return Outcome.done("", **details)
+            reply = self._deliver(message, connection)
         except Refused as refusal:
             details = {**details, "excerpt": refusal.text}
             is_answer = 400 <= refusal.code < 600
@@ -115,9 +119,7 @@ class SmtpSession:
                 raise TimeoutError
             self._has_begun = True
 
-    def _deliver(self, message: MimeMessage) -> str:
-        connection = self._connect()
-        self._sign_in(connection)
+    def _deliver(self, message: MimeMessage, connection: _Connection) -> str:
         _expect(connection.mail(message.sender), "sender")
         _expect(connection.rcpt(message.recipient), "recipient")
         code, reply = connection.docmd("DATA")
@@ -227,7 +229,7 @@ def _expect(answer: tuple[int, bytes], step: str) -> tuple[int, bytes]:
     return answer
 
 
-def _refusal(refusal: Refused, message: MimeMessage, details: dict[str, Any]) -> Outcome:
+def _refusal(refusal: Refused, message: MimeMessage | None, details: dict[str, Any]) -> Outcome:
     """Return the outcome of a rejection. 4xx is temporary and 5xx permanent; in both cases the server has not accepted
     the message (RFC 5321, 4.2.1).
     """
@@ -237,7 +239,7 @@ def _refusal(refusal: Refused, message: MimeMessage, details: dict[str, Any]) ->
         return Outcome.not_sent(
             f"The mail server can't take the e-mail right now ({refusal.step}: {refusal.text}).", **details
         )
-    if refusal.step == "recipient":
+    if message is not None and refusal.step == "recipient":
         return Outcome.failed(
             f"The mail server doesn't take e-mails for {message.recipient}; ask for another address.", **details
         )
