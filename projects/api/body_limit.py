@@ -29,6 +29,10 @@ UPLOAD_LIMIT = 10 * 1024 * 1024
 # Uploads that a process holds in memory at once; others wait unread. A body is read before its caller is known.
 MAX_UPLOADS = 8
 PAGE_LIMIT = 2_621_440
+# E-mails with their files, as providers post them. Postmark takes 35 MB.
+MAILS = re.compile(r"/hooks/email/[^/]+")
+MAIL_LIMIT = 40 * 1024 * 1024
+MAX_MAILS = 2
 HEADER_LIMIT = 32 * 1024
 BODY_SECONDS = 60.0
 # The rest of a refused body is read for a moment; otherwise a client that is still sending sees a reset, not the error.
@@ -50,14 +54,22 @@ class BodyLimit:
         self._app = app
         self._limit = limit
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
+        self._mails = asyncio.Semaphore(MAX_MAILS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        if not UPLOADS.fullmatch(scope["path"]):
+        turn = self._turn_of(scope)
+        if turn is None:
             return await self._serve(scope, receive, send)
-        async with self._uploads:
+        async with turn:
             return await self._serve(scope, receive, send)
+
+    def _turn_of(self, scope: Scope) -> asyncio.Semaphore | None:
+        """The turns that a long body waits for; None for others."""
+        if UPLOADS.fullmatch(scope["path"]):
+            return self._uploads
+        return self._mails if _is_long_mail(scope) else None
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -71,7 +83,7 @@ class BodyLimit:
     async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
         headers = {name.lower(): value for name, value in scope["headers"]}
         _check_head(scope, headers)
-        limit = self._limit_of(scope["path"])
+        limit = MAIL_LIMIT if _is_long_mail(scope) else self._limit_of(scope["path"])
         declared = _declared_length(headers)
         if declared is not None and declared > limit:
             raise _too_large(limit, size=declared)
@@ -84,6 +96,14 @@ class BodyLimit:
         if UPLOADS.fullmatch(path):
             return UPLOAD_LIMIT
         return self._limit if path.startswith(API_PATHS) else PAGE_LIMIT
+
+
+def _is_long_mail(scope: Scope) -> bool:
+    """True for an e-mail that declares to be longer than other requests. Shorter ones wait for nobody."""
+    if not MAILS.fullmatch(scope["path"]):
+        return False
+    declared = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"")
+    return bool(declared.isdigit()) and len(declared) <= 18 and int(declared) > PAGE_LIMIT
 
 
 def _check_head(scope: Scope, headers: dict[bytes, bytes]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from projects.api.body_limit import API_LIMIT, MAX_UPLOADS, UPLOAD_LIMIT, BodyLimit
+from projects.api.body_limit import API_LIMIT, MAIL_LIMIT, MAX_MAILS, MAX_UPLOADS, PAGE_LIMIT, UPLOAD_LIMIT, BodyLimit
 from tests.api.live import Address, serve
 
 KB = 1024
@@ -289,3 +289,42 @@ async def test_few_uploads_are_held_in_memory_at_once() -> None:
     limited = BodyLimit(app)
     await asyncio.gather(*(limited(scope, receive, receive) for _ in range(2 * MAX_UPLOADS)))
     assert (most, served) == (MAX_UPLOADS, 2 * MAX_UPLOADS)
+
+
+MAIL = "/hooks/email/01890a5d-ac96-774b-bcce-b302099a8057"
+
+
+def test_an_email_may_be_longer(server: Address) -> None:
+    body = b"x" * (PAGE_LIMIT + 1)
+    head = f"Content-Length: {len(body)}\r\n"
+    assert ask(server, head, body, path=MAIL).status == 200
+    assert ask(server, head, body, path="/hooks/twilio/messages").status == 413
+    assert ask(server, f"Content-Length: {MAIL_LIMIT + 1}\r\n", path=MAIL).status == 413
+
+
+async def test_long_emails_wait_for_each_other_and_short_ones_for_nobody() -> None:
+    held, begun, end = 0, asyncio.Event(), asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal held
+        held += 1
+        if held >= MAX_MAILS + 1:
+            begun.set()
+        await end.wait()
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"x", "more_body": False}
+
+    def scope(size: int) -> Any:
+        headers = [(b"content-length", b"%d" % size)]
+        return {"type": "http", "path": MAIL, "headers": headers, "query_string": b""}
+
+    limited = BodyLimit(app)
+    sizes = [PAGE_LIMIT + 1] * (MAX_MAILS + 3) + [1]
+    async with asyncio.TaskGroup() as group:
+        for size in sizes:
+            group.create_task(limited(scope(size), receive, receive))
+        await asyncio.wait_for(begun.wait(), 10)
+        at_once = held
+        end.set()
+    assert (at_once, held) == (MAX_MAILS + 1, len(sizes))
