@@ -8,7 +8,7 @@ from django.urls import include, path
 from config.views import healthz, livez, no_such_page
 from conversations.api.attachments import attachment_file
 from conversations.api.call_hooks import openai_calls
-from conversations.api.channel_hooks import messenger, whatsapp
+from conversations.api.channel_hooks import email, messenger, whatsapp
 from conversations.api.twilio_hooks import call_arrived, dial_ended, session_ended
 from projects.api import errors
 
@@ -27,6 +27,7 @@ urlpatterns = [
     path("account/2fa/", include("console.people.mfa_urls")),
     path("account/2fa/", include("allauth.mfa.urls")),
     path("api/v1/", include("config.api_urls")),
+    path("hooks/email/<uuid:source_id>", email, name="email_webhook"),
     path("hooks/openai/calls", openai_calls, name="openai_calls"),
     path("hooks/telegram/<uuid:source_id>", messenger, {"kind": "telegram"}, name="telegram_webhook"),
     path("hooks/twilio/calls", call_arrived, name="twilio_calls"),

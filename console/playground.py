@@ -27,6 +27,7 @@ CHANNEL_ICONS: Mapping[Channel, str] = {
     Channel.PHONE: "phone",
     Channel.WEBCALL: "phone",
     Channel.SMS: "device-mobile-message",
+    Channel.EMAIL: "mail",
     Channel.API: "code",
 }
 

@@ -116,7 +116,7 @@ TABLES = (
         links=_OF_CONVERSATION,
     ),
     TableContents(
-        models.ChannelLink, gettext_noop("Connected messengers"), other=("kind", "account", "name", "problem")
+        models.ChannelLink, gettext_noop("Connected messengers"), other=("kind", "account", "name", "problem", "cursor")
     ),
     TableContents(
         models.Note,

@@ -166,7 +166,7 @@ def _values(project: Project, period: Period) -> dict[str, Any]:
         "timezone": period.timezone,
         "slot": "hour" if period.is_one_day else "day",
         "calls": ["phone", "webcall"],
-        "messengers": ["sms", "whatsapp", "telegram"],
+        "messengers": ["sms", "whatsapp", "telegram", "email"],
     }
 
 

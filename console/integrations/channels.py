@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
@@ -17,12 +17,14 @@ from console.agent.form_fields import FormField
 from console.agent.page import page_context
 from console.integrations.views import TAB, Field, form_field
 from console.timestamps import Timestamp, format_timestamp
-from conversations.api.messengers import state_of
+from conversations.api.messengers import carrier_problem, state_of
+from conversations.channels.email import KIND as EMAIL
 from conversations.channels.incoming import recent_deliveries
 from conversations.channels.linking import (
     OpenChannel,
     connect_channel,
     disconnect_channel,
+    inspect_carrier,
     inspect_channel,
     link_channel,
     open_channel,
@@ -49,6 +51,7 @@ from tenancy.threads import in_db
 # The secrets of each kind, with their labels. Twilio's are entered in its card, since calls and tools use them too.
 SECRETS: Mapping[str, Sequence[tuple[str, str]]] = {
     "telegram": (("bot_token", lazy("Bot token")),),
+    "email": (("password", lazy("Password or signing key")),),
     "whatsapp": (("access_token", lazy("Access token")), ("app_secret", lazy("App secret"))),
 }
 STEPS: Mapping[str, Sequence[str]] = {
@@ -66,12 +69,28 @@ STEPS: Mapping[str, Sequence[str]] = {
         ),
         lazy("Write to your number. The agent answers."),
     ),
+    "email": (
+        lazy("Connect your mail server under Integrations, E-mail (SMTP). Answers go out by it."),
+        lazy(
+            "Postmark: choose a long password, and connect. In the settings of the inbound stream, enter the webhook "
+            "below, with your password in place of PASSWORD."
+        ),
+        lazy(
+            "Mailgun: enter the HTTP webhook signing key, and connect. Add a route that forwards your address to the "
+            "webhook below."
+        ),
+        lazy("IMAP: enter the mailbox’s server, user and password, and connect. There is nothing to paste."),
+        lazy("Write to your address. The agent answers."),
+    ),
     "twilio": (
         lazy("Connect the account under Integrations."),
         lazy("In Twilio’s console, at your number, enter the webhook below under “A message comes in”, with POST."),
         lazy("Text your number. The agent answers."),
     ),
 }
+
+
+LONGEST_WHOLE = 20_000
 
 
 @dataclass(frozen=True)
@@ -91,6 +110,7 @@ class ShownDelivery:
     tone: str
     detail: str
     excerpt: str
+    whole: str
     conversation: Any
 
 
@@ -115,7 +135,7 @@ async def channel_page(request: HttpRequest, project_slug: str, *, kind: str) ->
         channel = await in_db(_connect, request, entry, kind)
     except SettingsRefused as refusal:
         return await in_db(_show, request, entry, kind, errors=refusal.errors)
-    return await in_db(_show, request, entry, kind, outcome=_said(await link_channel(channel), kind))
+    return await in_db(_show, request, entry, kind, outcome=_said(await _linked(channel), kind))
 
 
 @login_required
@@ -178,9 +198,17 @@ def _connect(request: HttpRequest, entry: Entry, kind: str) -> OpenChannel:
         return connect_channel(entry.project, kind, settings, secret, by=cast(User, request.user))
 
 
+async def _linked(channel: OpenChannel) -> LinkResult:
+    """The provider's word, then that of the server that messages go out by."""
+    result = await link_channel(channel)
+    return result if result.problem else replace(result, problem=await inspect_carrier(channel))
+
+
 def _said(result: LinkResult, kind: str) -> Outcome:
     if result.problem:
         return Outcome(False, result.problem)
+    if kind == EMAIL:
+        return Outcome(True, gettext("The mail server accepts the sign-in, so answers can be sent."))
     if kind == "telegram":
         return Outcome(True, gettext("Telegram says: webhook set, %(pending)s pending.") % {"pending": result.pending})
     return Outcome(True, gettext("The provider accepts the credentials."))
@@ -220,6 +248,8 @@ def _channel_context(request: HttpRequest, entry: Entry, kind: str, errors: dict
         "state": state_of(source, link),
         "link": link,
         "webhook": channel.webhook if channel else "",
+        "is_connected": channel is not None,
+        "carrier_problem": carrier_problem(channel),
         "verify_token": verify_token(channel.connection) if channel and kind == WHATSAPP else "",
         "deliveries": [_shown(one, zone=zone_of(entry)) for one in recent_deliveries(entry.project, kind)],
     }
@@ -232,5 +262,7 @@ def _shown(row: Delivery, *, zone: str) -> ShownDelivery:
         tone=TONES.get(row.result, "mute"),
         detail=translated(row.detail),
         excerpt=row.message.content[:200] if row.message else "",
+        # With what it quotes, which the message leaves out.
+        whole=str(row.body.get("text", ""))[:LONGEST_WHOLE] if row.kind == EMAIL else "",
         conversation=row.conversation_id,
     )

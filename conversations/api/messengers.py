@@ -18,6 +18,7 @@ from conversations.channels.linking import (
     connect_channel,
     disconnect_channel,
     link_channel,
+    no_carrier,
     open_channel,
     unlink_channel,
 )
@@ -39,7 +40,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
 SECRET = "secret"  # noqa: S105 - the name of a field
-SECRET_FIELDS = ("bot_token", "access_token", "app_secret", "verify_token")
+SECRET_FIELDS = ("bot_token", "access_token", "app_secret", "verify_token", "password", "signing_key")
 
 
 class IncomingDeliveryPayload(TypedDict):
@@ -89,8 +90,8 @@ class SecretField(serializers.JSONField):
 
 
 class MessengerInput(StrictSerializer):
-    """`secret` is a bot's token, or Meta's access token and app secret. Without it, the stored one
-    stays.
+    """`secret` is a bot's token, Meta's access token and app secret, the password in the webhook's address for Postmark,
+    or Mailgun's signing key. Without it, the stored one stays.
     """
 
     settings = serializers.DictField(required=False, default=dict)
@@ -173,6 +174,25 @@ class WhatsAppChannel(MessengerChannel):
         return self.disconnect()
 
 
+class EmailChannel(MessengerChannel):
+    kind = "email"
+
+    @extend_schema(operation_id="channels_email_read")
+    def get(self, request: Request) -> TypedResponse[MessengerPayload]:
+        """Returns the mailbox's state, the webhook to enter at Postmark or Mailgun, and the last deliveries."""
+        return self.read()
+
+    @extend_schema(operation_id="channels_email_connect", request=MessengerInput, responses={200: MessengerPayload})
+    def put(self, request: Request) -> Response:
+        """Connects a mailbox. Answers go out by the mail server that is connected as `smtp`."""
+        return self.connect()
+
+    @extend_schema(operation_id="channels_email_disconnect", responses={204: None})
+    def delete(self, request: Request) -> Response:
+        """Disconnects the mailbox and deletes its secret. Conversations stay."""
+        return self.disconnect()
+
+
 async def _tell_provider(request: HttpRequest, served: Continued[PendingLink]) -> HttpResponseBase:
     """Tell the provider, with no transaction open, and answer with what it said."""
     pending = served.state
@@ -186,6 +206,7 @@ async def _tell_provider(request: HttpRequest, served: Continued[PendingLink]) -
 
 
 telegram_channel = continues(TelegramChannel)(_tell_provider)
+email_channel = continues(EmailChannel)(_tell_provider)
 whatsapp_channel = continues(WhatsAppChannel)(_tell_provider)
 
 
@@ -196,13 +217,18 @@ def messenger_payload(project: Project, kind: str) -> MessengerPayload:
     return {
         "kind": kind,
         "state": state_of(source, link),
-        "problem": link.problem if source and link else "",
+        "problem": (link.problem if link else "") or carrier_problem(channel) if source else "",
         "settings": dict(source.settings) if source else {},
         "webhook": channel.webhook if channel else "",
         "verify_token": verify_token(channel.connection) if channel and kind == WHATSAPP else "",
         "address": link.name if source and link else "",
         "last_deliveries": [delivery_payload(one) for one in recent_deliveries(project, kind)],
     }
+
+
+def carrier_problem(channel: OpenChannel | None) -> str:
+    """The reason why the channel's messages can't go out, or ""."""
+    return no_carrier() if channel is not None and channel.carrier is None else ""
 
 
 def state_of(

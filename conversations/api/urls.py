@@ -39,6 +39,7 @@ urlpatterns = [
     path("calls", calls.Calls.as_view()),
     path("calls/<uuid:phone_call_id>/end", calls.CallEnd.as_view()),
     path("calls/<uuid:phone_call_id>/transfer", calls.CallTransfer.as_view()),
+    path("channels/email", messengers.email_channel),
     path("channels/openai_sip", channels.ChannelDetail.as_view()),
     path("channels/telegram", messengers.telegram_channel),
     path("channels/twilio", channels.TwilioChannel.as_view()),

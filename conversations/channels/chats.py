@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from conversations.channels.fetching import PATIENCE, is_fetching
 from conversations.channels.items import IncomingMessage
@@ -27,17 +29,21 @@ from conversations.models import (
     Message,
     MessageRole,
     Persona,
+    Receipt,
 )
 from conversations.turns.admission import admit_turn
 from conversations.turns.services import give_fields, post_message, set_observed_field, start_conversation
 from projects.models import Project
 from tenancy.write_batch import insert_if_absent
 
+FLOOD = "So many e-mails came in a day that a person has to answer."
 LATE = "A message came more than a day late and wasn’t answered."
 OPTED_OUT = "The customer has opted out, so nothing is answered until they write START."
 ASKED = "The button asked for a person."
 CORRECTED = "[The customer corrected an earlier message:] "
 NO_CHANGE = "It adds no word to what is known already."
+# More e-mails of a chat in a day may be those of a robot that doesn't say that it is one.
+MOST_MAILS_A_DAY = 20
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,8 @@ def post_to_chat(arrival: Arrival) -> StoredArrival:
     conversation = _conversation_of(chat, arrival)
     if item.sent_at is not None and (chat.heard_at is None or item.sent_at > chat.heard_at):
         Chat.objects.filter(pk=chat.pk).update(heard_at=item.sent_at)
-    keyword = keyword_of(item.text, channel=arrival.channel)
+    unanswered = item.unanswered or _flood(conversation, arrival)
+    keyword = None if unanswered else keyword_of(item.text, channel=arrival.channel)
     if keyword is Keyword.START and chat.opted_out_at is None:
         # Telegram's button for the first message. Nothing is to be undone, so the agent greets.
         keyword = None
@@ -91,8 +98,12 @@ def post_to_chat(arrival: Arrival) -> StoredArrival:
     escalation = open_request_of(item.choice, conversation) if item.choice else None
     if escalation is not None and chat.opted_out_at is None:
         return _ask_for_person(content, escalation, conversation)
+    content = _signed(content, chat, item)
     # A correction shows its message again, whose files are known.
-    return _post(content, chat, conversation, arrival, has_files=bool(item.files) and earlier is None)
+    has_files = bool(item.files) and earlier is None
+    if unanswered:
+        return _store(content, conversation, unanswered, has_files=has_files)
+    return _post(content, chat, conversation, arrival, has_files=has_files)
 
 
 def _lock_chat(arrival: Arrival) -> Chat:
@@ -100,15 +111,50 @@ def _lock_chat(arrival: Arrival) -> Chat:
         "project": arrival.project,
         "kind": arrival.provider.kind,
         "account": arrival.account,
-        "external_id": arrival.item.chat_id[:200],
+        "external_id": _chat_id(arrival),
     }
     contact = arrival.item.sender.contact[:254]
-    insert_if_absent(Chat(**key, contact=contact))
+    # Somebody else who answers in the chat's thread doesn't change whose it is.
+    is_own = key["external_id"] == arrival.item.chat_id[:200]
+    insert_if_absent(Chat(**key, contact=contact if is_own else ""))
     chat = Chat.objects.select_for_update(no_key=True).get(**key)
-    if chat.contact != contact:
+    if is_own and chat.contact != contact:
         chat.contact = contact
         chat.save(update_fields=["contact"])
     return chat
+
+
+def _chat_id(arrival: Arrival) -> str:
+    """The chat of the message of ours that this one answers, or the sender's own."""
+    item = arrival.item
+    if item.thread:
+        chats = {"project": arrival.project, "kind": arrival.provider.kind, "account": arrival.account}
+        answered = Receipt.objects.filter(
+            external_id__in=item.thread, **{f"chat__{name}": value for name, value in chats.items()}
+        )
+        found = dict(answered.values_list("external_id", "chat__external_id"))
+        if ref := next((ref for ref in item.thread if ref in found), None):
+            return found[ref]
+    return item.chat_id[:200]
+
+
+def _signed(content: str, chat: Chat, item: IncomingMessage) -> str:
+    """The words with their writer's address, if somebody else than the chat's customer wrote them."""
+    is_customer = item.chat_id[:200].partition(" ")[0] == chat.external_id.partition(" ")[0]
+    return content if is_customer else f"[{item.chat_id} wrote:] {content}"
+
+
+def _flood(conversation: Conversation, arrival: Arrival) -> str:
+    """Why a chat that a robot may write to isn't answered until staff clears its flag, or ""."""
+    if arrival.channel is not Channel.EMAIL or conversation.flag == FLOOD:
+        return FLOOD if conversation.flag == FLOOD else ""
+    since = timezone.now() - timedelta(days=1)
+    answered = Delivery.objects.filter(
+        conversation=conversation,
+        result__in=(DeliveryResult.ANSWERED, DeliveryResult.KEYWORD),
+        received_at__gt=since,
+    )
+    return FLOOD if answered.count() >= MOST_MAILS_A_DAY else ""
 
 
 def _conversation_of(chat: Chat, arrival: Arrival) -> Conversation:
@@ -169,23 +215,20 @@ def _ask_for_person(content: str, escalation: UUID, conversation: Conversation) 
 
 
 def _post(content: str, chat: Chat, conversation: Conversation, arrival: Arrival, *, has_files: bool) -> StoredArrival:
-    is_answered = chat.opted_out_at is None and not arrival.is_stale
-    if is_answered:
-        admit_turn(arrival.project)
+    if arrival.is_stale or chat.opted_out_at is not None:
+        return _store(content, conversation, LATE if arrival.is_stale else OPTED_OUT, has_files=has_files)
+    admit_turn(arrival.project)
     waits = has_files or is_fetching(conversation.pk)
-    posted = post_message(
-        conversation.pk,
-        content,
-        is_answered=is_answered,
-        may_refuse=False,
-        reply_delay=PATIENCE if waits else None,
-    )
-    if is_answered:
-        return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.ANSWERED, has_files=has_files)
-    reason = LATE if arrival.is_stale else OPTED_OUT
-    if arrival.is_stale:
+    posted = post_message(conversation.pk, content, may_refuse=False, reply_delay=PATIENCE if waits else None)
+    return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.ANSWERED, has_files=has_files)
+
+
+def _store(content: str, conversation: Conversation, reason: str, *, has_files: bool) -> StoredArrival:
+    """Store a message without an answer. Staff sees why."""
+    posted = post_message(conversation.pk, content, is_answered=False, may_refuse=False)
+    if reason in (LATE, FLOOD):
         with open_log(conversation.pk) as log:
-            log.conversation.flag = LATE
+            log.conversation.flag = reason
     return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.STORED, reason, has_files=has_files)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 from uuid import UUID
 
 from django.utils import timezone
@@ -22,6 +23,8 @@ from conversations.channels.twilio import account_sid_of
 from conversations.models import Chat, Delivery, DeliveryResult
 from jobs.enqueue import enqueue
 from jobs.failpoints import failpoint
+from jobs.fence import prove
+from jobs.lanes import ClaimedJob
 from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, open_source
 from projects.models import Project
@@ -29,6 +32,8 @@ from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import ProjectRef, find_source, find_source_projects
 from tenancy.write_batch import insert_if_absent
 
+# The kind of the rows that say which item a nonce brought.
+NONCE = "nonce"
 # Older messages, of a provider that could not reach us for long, are stored without an answer.
 STALE = timedelta(hours=24)
 
@@ -65,8 +70,8 @@ def accept_webhook(kind: str, request: WebhookRequest, *, source_id: UUID | None
     Raises ForeignWebhook, MalformedWebhook, and ApiError for an item over a limit, which the provider delivers again.
     """
     account = find_account(kind, request, source_id=source_id)
-    items = account.provider.parse(account.connection, request)
-    new = sum(_store(account, item) for item in items)
+    items, nonce = account.provider.parse(account.connection, request), account.provider.nonce_of(request)
+    new = sum(store_item(account, item, nonce=nonce) for item in items)
     failpoint("channel.committed_pre_200")
     return new
 
@@ -90,9 +95,16 @@ def open_connection(ref: ProjectRef, kind: str) -> Connection | None:
             return None
 
 
-def _store(account: Account, item: Item) -> bool:
-    """Store one item. Returns False for a repeated one."""
+def store_item(account: Account, item: Item, *, nonce: str = "", job: ClaimedJob | None = None) -> bool:
+    """Store one item. Returns False for a repeated one.
+
+    Raises ForeignWebhook if its nonce brought another item, LeaseLost if another worker has the job that reads it.
+    """
     with tenant_tx(account.ref.organization_id):
+        if job is not None:
+            prove(job)
+        if nonce and not _claim(account, nonce, item):
+            raise ForeignWebhook("The signature was used for another item.")
         delivery = Delivery(
             project_id=account.ref.project_id,
             kind=account.provider.kind,
@@ -106,6 +118,15 @@ def _store(account: Account, item: Item) -> bool:
         delivery.save()
         failpoint("channel.verified_pre_commit")
     return True
+
+
+def _claim(account: Account, nonce: str, item: Item) -> bool:
+    """Record what a nonce brings. Returns False if it brought something else before."""
+    digest = sha256(item.external_id.encode()).hexdigest()
+    key = {"project_id": account.ref.project_id, "kind": NONCE, "account": account.id, "external_id": nonce[:200]}
+    if insert_if_absent(Delivery(**key, message_ref=digest, result=DeliveryResult.IGNORED)):
+        return True
+    return Delivery.objects.filter(**key, message_ref=digest).exists()
 
 
 def _apply(account: Account, item: Item, delivery: Delivery) -> None:

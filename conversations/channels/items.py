@@ -47,7 +47,8 @@ class IncomingMessage:
 
     A message that `edits` corrects an earlier one with the same `message_ref`, and may come before it. `channel`
     is the conversation's, if it isn't the provider's own. `choice` is the id of a pressed button, and `press` what the
-    provider waits to hear of the press by.
+    provider waits to hear of the press by. `thread` has the ids of messages of ours that it may answer, the newest first.
+    `unanswered` says why the agent doesn't answer it.
     """
 
     external_id: str
@@ -61,6 +62,8 @@ class IncomingMessage:
     channel: Channel | None = None
     choice: str = ""
     press: str = ""
+    thread: Sequence[str] = ()
+    unanswered: str = ""
     body: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 

@@ -27,12 +27,16 @@ OF_CARRIERS = {
     **dict.fromkeys(("cancel", "end", "quit", "revoke", "stopp", "arret"), Keyword.STOP),
     "info": Keyword.HELP,
 }
+# An e-mail's "help" is a question.
+OF_MAIL = {"stop": Keyword.STOP, "unsubscribe": Keyword.STOP, "start": Keyword.START}
 EDGES = re.compile(r"^[\s/]+|[\s.!]+$")
 
 
 def keyword_of(text: str, *, channel: Channel) -> Keyword | None:
     """The keyword that is the whole of a message, or None."""
     word = EDGES.sub("", text).lower()
+    if channel is Channel.EMAIL:
+        return OF_MAIL.get(word)
     return WORDS.get(word) or (OF_CARRIERS.get(word) if channel is Channel.SMS else None)
 
 

@@ -54,6 +54,7 @@ log = logging.getLogger(__name__)
 # In the key of a job that waited for its part's turn.
 TURN = ":turn "
 NOT_CONNECTED = "The channel isn’t connected any more."
+NO_CARRIER = "No mail server is connected. Connect one under Integrations, E-mail (SMTP)."
 RECONNECT_FIRST = "The provider rejects the channel’s credentials. Connect it again."
 UNREADABLE = "The channel’s secret can’t be read. Connect it again."
 OTHER_ACCOUNT = "The channel is connected to another account by now."
@@ -223,25 +224,34 @@ def _open(effect: Effect) -> DeliveryContext:
     provider = PROVIDERS[chat.kind]
     if not effect.arguments.get("template") and not is_window_open(chat):
         raise _NothingToSend(WINDOW_CLOSED)
-    return DeliveryContext(effect, chat, provider, _connection(chat, provider), _part(effect))
+    return DeliveryContext(effect, chat, provider, _connection(chat, provider), _part(effect, provider))
 
 
 def _connection(chat: Chat, provider: Provider) -> Connection:
-    try:
-        connection = open_source(chat.project_id, chat.kind)
-    except WrongSecret:
-        raise _NothingToSend(UNREADABLE) from None
-    if connection is None:
-        raise _NothingToSend(NOT_CONNECTED)
-    if connection.needs_reauth:
-        raise _NothingToSend(RECONNECT_FIRST)
+    """The connection that the chat's messages go out by. Raises _NothingToSend."""
+    connection = _connected(chat, chat.kind, missing=NOT_CONNECTED)
     if provider.account_of(connection) != chat.account:
         raise _NothingToSend(OTHER_ACCOUNT)
+    if provider.carrier:
+        connection = _connected(chat, provider.carrier, missing=NO_CARRIER)
+    if connection.needs_reauth:
+        raise _NothingToSend(RECONNECT_FIRST)
     return connection
 
 
-def _part(effect: Effect) -> OutgoingPart:
+def _connected(chat: Chat, kind: str, *, missing: str) -> Connection:
+    try:
+        connection = open_source(chat.project_id, kind)
+    except WrongSecret:
+        raise _NothingToSend(UNREADABLE) from None
+    if connection is None:
+        raise _NothingToSend(missing)
+    return connection
+
+
+def _part(effect: Effect, provider: Provider) -> OutgoingPart:
     arguments = effect.arguments
+    receipt = Receipt.objects.select_related("message", "chat").get(effect_id=effect.pk)
     return OutgoingPart(
         chat_id=arguments["to"],
         text=arguments["text"],
@@ -250,6 +260,7 @@ def _part(effect: Effect) -> OutgoingPart:
         choose=arguments.get("choose", ""),
         template=arguments.get("template"),
         file=_file(arguments["file"]) if "file" in arguments else None,
+        thread=provider.thread_of(receipt),
     )
 
 

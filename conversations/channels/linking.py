@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 from uuid import UUID, uuid4
 
@@ -40,6 +40,8 @@ class OpenChannel:
     project_id: UUID
     kind: str
     connection: Connection
+    # The connection that messages go out by; None if it is missing.
+    carrier: Connection | None
 
     @property
     def webhook(self) -> str:
@@ -55,19 +57,26 @@ def connect_channel(
     assert channel is not None
     account = PROVIDERS[kind].account_of(channel.connection)
     values = {"account": account, "problem": PENDING, "connected_at": None}
-    ChannelLink.objects.update_or_create(project=project, kind=kind, defaults=values)
+    link, _ = ChannelLink.objects.update_or_create(project=project, kind=kind, defaults=values)
+    PROVIDERS[kind].begin(channel.connection, link)
     return channel
 
 
 def open_channel(project: Project, kind: str) -> OpenChannel | None:
     """The project's connection of a kind, or None. Runs in the tenant's transaction."""
-    try:
-        connection = open_source(project.pk, kind)
-    except WrongSecret:
-        return None
+    connection = _open(project, kind)
     if connection is None:
         return None
-    return OpenChannel(cast(UUID, project.organization_id), project.pk, kind, connection)
+    carrier = PROVIDERS[kind].carrier
+    sends_by = _open(project, carrier) if carrier else connection
+    return OpenChannel(cast(UUID, project.organization_id), project.pk, kind, connection, sends_by)
+
+
+def _open(project: Project, kind: str) -> Connection | None:
+    try:
+        return open_source(project.pk, kind)
+    except WrongSecret:
+        return None
 
 
 def disconnect_channel(project: Project, kind: str, *, by: User | None) -> OpenChannel | None:
@@ -92,10 +101,17 @@ def open_untold(project: Project, kind: str) -> OpenChannel | None:
 
 
 async def inspect_channel(channel: OpenChannel) -> LinkResult:
-    """Ask the provider about our webhook, and store what it said."""
+    """Ask the provider about our webhook, and store what it said. What messages go out by is checked as well."""
     result = await PROVIDERS[channel.kind].inspect(channel.connection, webhook=channel.webhook)
     await in_db(_record, channel, result)
-    return result
+    return result if result.problem else replace(result, problem=await inspect_carrier(channel))
+
+
+async def inspect_carrier(channel: OpenChannel) -> str:
+    """Why the channel's messages can't go out, or ""."""
+    if channel.carrier is None:
+        return no_carrier()
+    return await PROVIDERS[channel.kind].inspect_carrier(channel.carrier)
 
 
 async def send_test(channel: OpenChannel, text: str) -> str:
@@ -103,9 +119,16 @@ async def send_test(channel: OpenChannel, text: str) -> str:
     to = await in_db(_newest_chat, channel)
     if not to:
         return gettext("Nobody has written yet. Write to the channel first.")
+    if channel.carrier is None:
+        return no_carrier()
     part = OutgoingPart(chat_id=to, text=text, key=f"test-{uuid4().hex}")
-    outcome = await PROVIDERS[channel.kind].send(channel.connection, part)
+    outcome = await PROVIDERS[channel.kind].send(channel.carrier, part)
     return "" if outcome.ending is Ending.DONE else outcome.error
+
+
+def no_carrier() -> str:
+    """The sentence about a channel without the connection that its messages go out by."""
+    return gettext("No mail server is connected, so nothing is answered. Connect one under E-mail (SMTP).")
 
 
 def _newest_chat(channel: OpenChannel) -> str:

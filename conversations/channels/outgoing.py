@@ -59,9 +59,12 @@ def _plan(log: ConversationLog, message: Message, chat: Chat) -> None:
     if chat.opted_out_at is not None and not is_confirmation:
         log.writes.insert([_receipt(message, chat, 0, state=ReceiptState.FAILED, reason=OPTED_OUT)])
         return
+    provider = PROVIDERS[chat.kind]
+    if message.role == MessageRole.SYSTEM and not (is_confirmation or provider.sends_notices):
+        return
     place = place_in(log.conversation, config=None, contact=None)
     shown = show_blocks(message.blocks, log.conversation)
-    arguments = _arguments(message, chat, PROVIDERS[chat.kind], shown)
+    arguments = _arguments(message, chat, provider, shown)
     if is_confirmation:
         arguments = [{**one, "is_confirmation": True} for one in arguments]
     effects = [_effect(place, message, one, number) for number, one in enumerate(arguments)]

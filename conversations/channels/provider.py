@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from conversations.channels.items import Item, RemoteFile
 from conversations.common.payloads import StoredAttachment
-from conversations.models import Channel
+from conversations.models import Channel, ChannelLink, Receipt
 from projects.connections.integrations import Connection
 from tools.engine.execution.outcome import Outcome
 
@@ -21,12 +21,17 @@ class MalformedWebhook(ValueError):
 @dataclass(frozen=True)
 class WebhookRequest:
     """A webhook as it arrived. `url` is the address that was called, and `public_url` the same at our
-    public address: some signatures cover it."""
+    public address: some signatures cover it.
+
+    `form` has the fields of a form, and `files` the names of its files; the body is empty then.
+    """
 
     body: bytes
     headers: Mapping[str, str]
     url: str
     public_url: str = ""
+    form: Sequence[tuple[str, str]] = ()
+    files: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class OutgoingFile:
 class OutgoingPart:
     """One message of the provider's, at most `longest_part` characters. `choose` is the word that opens the list of the
     buttons, where a provider shows only a few below a message. `template` is sent in place of the text, in the
-    provider's form. A part with a `file` has no text.
+    provider's form. A part with a `file` has no text. `thread` is what the provider's `thread_of` found.
     """
 
     chat_id: str
@@ -61,6 +66,7 @@ class OutgoingPart:
     template: Mapping[str, Any] | None = None
     choose: str = ""
     file: OutgoingFile | None = None
+    thread: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,9 +83,15 @@ class LinkResult:
 
 
 class Provider(Protocol):
-    """A provider of one kind of channel. Only `send`, `fetch`, `link`, `unlink` and `inspect` use the network."""
+    """A provider of one kind of channel. Only `send`, `fetch`, `link`, `unlink` and `inspect` use the network.
+
+    Messages go out by the connection of the kind `carrier`, or by the channel's own.
+    """
 
     kind: str
+    carrier: str = ""
+    # Whether customers are told who joined and left, each time in a message of its own.
+    sends_notices: bool = True
     channel: Channel
     longest_part: int
     # The longest part with buttons; 0 for a provider without buttons.
@@ -111,6 +123,10 @@ class Provider(Protocol):
         """The items of a webhook, oldest first. One that can't be read is an IgnoredItem. Raises MalformedWebhook."""
         ...
 
+    def nonce_of(self, request: WebhookRequest) -> str:
+        """The token that the provider signs only one item with; empty if the signature covers the item itself."""
+        return ""
+
     def parse_stored(self, body: Mapping[str, Any]) -> Item:
         """The item of a stored delivery, which was parsed before."""
         ...
@@ -122,6 +138,10 @@ class Provider(Protocol):
     def carries(self, file: StoredAttachment, *, to: str) -> bool:
         """True if a chat takes this file as one. Any other is sent as a link."""
         ...
+
+    def thread_of(self, receipt: Receipt) -> Mapping[str, Any]:
+        """A part's contents besides its text. Runs in the transaction that begins an attempt at it."""
+        return {}
 
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
         """Send one part once. A success has the provider's id as `message_ref` in its result."""
@@ -135,6 +155,10 @@ class Provider(Protocol):
         """Tell the provider that a press was heard, where it waits for that. Errors are ignored."""
         ...
 
+    def begin(self, connection: Connection, link: ChannelLink) -> None:
+        """Begin what the channel does by itself, in the transaction that connects it."""
+        return
+
     async def link(self, connection: Connection, *, webhook: str) -> LinkResult:
         """Tell the provider our webhook, where it has an API for that."""
         ...
@@ -146,3 +170,7 @@ class Provider(Protocol):
     async def inspect(self, connection: Connection, *, webhook: str) -> LinkResult:
         """Ask the provider about our webhook."""
         ...
+
+    async def inspect_carrier(self, carrier: Connection) -> str:
+        """Why the connection that messages go out by doesn't work, or ""."""
+        return ""

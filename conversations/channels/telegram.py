@@ -21,7 +21,7 @@ from conversations.channels.items import (
     Sender,
     clean_text,
 )
-from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, WebhookRequest
+from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, Provider, WebhookRequest
 from conversations.channels.telegram_api import BotApi, read_outcome, send_file
 from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel
@@ -47,7 +47,7 @@ NOT_UNDERSTOOD: Mapping[str, str] = {
 }
 
 
-class Telegram:
+class Telegram(Provider):
     """Telegram as a provider."""
 
     kind = KIND

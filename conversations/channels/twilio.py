@@ -20,7 +20,7 @@ from conversations.channels.items import (
     clean_text,
 )
 from conversations.channels.media import fetch_file
-from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, WebhookRequest
+from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, Provider, WebhookRequest
 from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel, ReceiptState
 from projects.common.phones import InvalidPhone, read_phone
@@ -61,7 +61,7 @@ LATE_MEANINGS: Mapping[int, str] = {
 }
 
 
-class TwilioMessages:
+class TwilioMessages(Provider):
     """Twilio as a provider. Its webhooks have shared addresses: the account and the number decide."""
 
     kind = KIND

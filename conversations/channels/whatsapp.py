@@ -20,7 +20,7 @@ from conversations.channels.items import (
     Sender,
     clean_text,
 )
-from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, WebhookRequest
+from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, Provider, WebhookRequest
 from conversations.channels.whatsapp_api import CARRIED, GraphApi, meaning_of, read_outcome, send_file
 from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel, ReceiptState
@@ -46,7 +46,7 @@ MOST_BUTTONS, LONGEST_BUTTON = 3, 20
 MOST_ROWS, LONGEST_ROW, LONGEST_DESCRIPTION = 10, 24, 72
 
 
-class WhatsApp:
+class WhatsApp(Provider):
     """WhatsApp as a provider."""
 
     kind = KIND

@@ -55,6 +55,8 @@ TRAITS: Mapping[str, Traits] = {
     Channel.TELEGRAM: Traits("text", 1000, Markup.LIGHT, HALF_HOUR),
     Channel.WHATSAPP: Traits("text", 1000, Markup.LIGHT, HALF_HOUR),
     Channel.SMS: Traits("text", 320, Markup.PLAIN, HALF_HOUR),
+    # Nobody waits at a mailbox, so that silence means nothing.
+    Channel.EMAIL: Traits("text", 3000, Markup.PLAIN, timedelta(0)),
     Channel.API: Traits("text", 1200, Markup.PLAIN, HALF_HOUR, newer_message="queue"),
 }
 

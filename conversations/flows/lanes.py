@@ -9,6 +9,7 @@ from conversations.calls.keeper import run_call
 from conversations.calls.store import fail_call
 from conversations.channels.fetching import files_lane
 from conversations.channels.lane import channel_lane
+from conversations.channels.mail.polling import mailbox_lane
 from conversations.flows.effects import fail_effect, reopen_effect, run_effect
 from conversations.flows.extraction import run_extraction
 from conversations.flows.make_good import fail_make_good, run_make_good
@@ -105,6 +106,7 @@ LANES = (
     ),
     channel_lane(),
     files_lane(),
+    mailbox_lane(),
 )
 
 # Hooks of the periodic sweep, in their order.

@@ -155,7 +155,8 @@ class ChannelLink(TenantModel):
 
     `name` is the account's name as customers see it. `problem` says why the provider didn't accept our webhook; empty
     if it did, at `connected_at`. Until `paused_until`, a limit of the provider holds back what goes out, and
-    `next_at` is the time after which the next of it is sent.
+    `next_at` is the time after which the next of it is sent. `cursor` says how far a mailbox was read, and the key of the job
+    that reads it.
     """
 
     project = TenantForeignKey("projects.Project", related_name="channel_links", db_index=False)
@@ -164,6 +165,7 @@ class ChannelLink(TenantModel):
     name = models.CharField(max_length=200, blank=True)
     problem = models.CharField(max_length=300, blank=True)
     connected_at = models.DateTimeField(null=True)
+    cursor = models.JSONField(default=dict, db_default={})
     tried_at = models.DateTimeField(auto_now=True)
     paused_until = models.DateTimeField(null=True)
     next_at = models.DateTimeField(null=True)

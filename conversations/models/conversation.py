@@ -22,6 +22,7 @@ class Channel(models.TextChoices):
     TELEGRAM = "telegram", "Telegram"
     WHATSAPP = "whatsapp", "WhatsApp"
     SMS = "sms", "SMS"
+    EMAIL = "email", lazy("E-mail")
     PORTAL = "portal", lazy("Portal")
     API = "api", "API"
 

@@ -102,6 +102,7 @@ NAMES = {
     Channel.SMS: gettext_lazy("Text messages"),
     Channel.WHATSAPP: "WhatsApp",
     Channel.TELEGRAM: "Telegram",
+    Channel.EMAIL: gettext_lazy("E-mail"),
 }
 
 

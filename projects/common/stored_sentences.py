@@ -116,6 +116,17 @@ MESSENGERS = (
     gettext_noop("The customer has opted out, so nothing is answered until they write START."),
     gettext_noop("Only private chats are answered, no groups or channels."),
 )
+MAILBOXES = (
+    gettext_noop("No mail server is connected. Connect one under Integrations, E-mail (SMTP)."),
+    gettext_noop("An automatic e-mail isn’t answered."),
+    gettext_noop("A mailing list or newsletter isn’t answered."),
+    gettext_noop("So many e-mails came in a day that a person has to answer."),
+    gettext_noop("A mail server reports on an e-mail."),
+    gettext_noop("The e-mail has no sender who can be answered."),
+    gettext_noop("The e-mail comes from the mailbox’s own address."),
+    gettext_noop("The recipient’s mail server didn’t take the e-mail."),
+    gettext_noop("The recipient’s mail server didn’t take the e-mail. %(reason)s"),
+)
 CALLS = (
     gettext_noop("The connection to the provider was removed."),
     gettext_noop("The agent has no published settings."),
@@ -231,6 +242,7 @@ SENTENCES: Sequence[str] = (
     *MAIL,
     *TEXTS,
     *MESSENGERS,
+    *MAILBOXES,
     *CALLS,
     *CALENDARS,
     *SHOPS,

@@ -8,6 +8,7 @@ from projects.common.translation import lazy
 from projects.connections.settings.base import SourceSettings
 from projects.connections.settings.caldav import CalDavSettings
 from projects.connections.settings.client_lookup import ClientLookupSettings
+from projects.connections.settings.email import EmailSettings
 from projects.connections.settings.openai_sip import OpenAiSipSettings
 from projects.connections.settings.smtp import SmtpSettings
 from projects.connections.settings.telegram import TelegramSettings
@@ -123,6 +124,17 @@ KINDS: dict[str, SourceKind] = {
             icon="message-2",
             settings=WhatsAppSettings,
             credential=lazy("Access token"),
+            is_looked_up=True,
+            has_page=True,
+        ),
+        SourceKind(
+            name="email",
+            title=lazy("E-mail inbox"),
+            carries=lazy("messages"),
+            lead=lazy("Your agent answers the e-mails to your address."),
+            icon="mail",
+            settings=EmailSettings,
+            credential=lazy("Password or signing key"),
             is_looked_up=True,
             has_page=True,
         ),

@@ -16,6 +16,7 @@ const CHANNELS = {
   sms: gettext("text messages"),
   whatsapp: "WhatsApp",
   telegram: "Telegram",
+  email: gettext("e-mail"),
 };
 
 const agentFace = () => h("span", { class: "mg-av agent", "aria-hidden": "true" }, icon("feather"));

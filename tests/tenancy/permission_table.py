@@ -137,6 +137,15 @@ OPERATIONS = [
     Operation(f"{API}calls", "GET", Scope.READ),
     Operation(f"{API}calls/<uuid:phone_call_id>/end", "POST", Scope.OPERATE),
     Operation(f"{API}calls/<uuid:phone_call_id>/transfer", "POST", Scope.OPERATE, 200, {"number": "+390655501140"}),
+    Operation(f"{API}channels/email", "GET", Scope.READ),
+    Operation(
+        f"{API}channels/email",
+        "PUT",
+        Scope.CONFIGURE,
+        200,
+        {"settings": {"address": "hello@example.com"}, "secret": "canary"},
+    ),
+    Operation(f"{API}channels/email", "DELETE", Scope.CONFIGURE, 204),
     Operation(f"{API}channels/openai_sip", "GET", Scope.READ),
     Operation(
         f"{API}channels/openai_sip",
@@ -308,7 +317,7 @@ AGENT_SECTIONS = (
     "agent/attributes",
     "agent/limits",
     "agent/privacy",
-    *(f"agent/integrations/channels/{kind}" for kind in ("telegram", "twilio", "whatsapp")),
+    *(f"agent/integrations/channels/{kind}" for kind in ("email", "telegram", "twilio", "whatsapp")),
     "agent/privacy/stored",
     "agent/history",
     "agent/publish",
@@ -432,7 +441,7 @@ FORMS = [
     # Nothing is connected, which the page says.
     *(
         Page(f"p/<slug:project_slug>/agent/integrations/channels/{kind}/{action}", Scope.CONFIGURE)
-        for kind in ("telegram", "twilio", "whatsapp")
+        for kind in ("email", "telegram", "twilio", "whatsapp")
         for action in ("check", "send", "end")
     ),
     Page("p/<slug:project_slug>/agent/integrations/<slug:kind>/disconnect", Scope.CONFIGURE, 404),
@@ -453,6 +462,7 @@ PUBLIC = {
 
 # Webhooks that their provider signs: tests/conversations/calls and tests/conversations/channels.
 SIGNED = {
+    "hooks/email/<uuid:source_id>",
     "hooks/openai/calls",
     "hooks/telegram/<uuid:source_id>",
     "hooks/twilio/calls",

@@ -17,6 +17,7 @@ CHANNEL_NAMES = {
     "telegram": "Telegram",
     "whatsapp": "WhatsApp",
     "sms": "SMS",
+    "email": lazy("E-mail"),
     "portal": lazy("Portal"),
     "api": "API",
 }

@@ -15,9 +15,11 @@ from django.test import Client
 from conversations.models import Chat, Conversation, Delivery, Message, Receipt
 from tests.conftest import Tenant
 from tests.conversations.channels.graph_server import Graph, Line
+from tests.conversations.channels.mailbox import Mailbox
 from tests.conversations.channels.telegram_server import TOKEN, BotScript, TelegramServer
 from tests.conversations.channels.twilio_number import Number
 from tests.processes import until
+from tests.tools.messaging.mail_server import MailServer
 from tests.tools.messaging.twilio_server import TwilioServer
 from tools.models import Effect
 
@@ -151,3 +153,14 @@ def number(tenant: Tenant, settings: Any) -> Iterator[Number]:
         number = Number(tenant, server)
         number.connect()
         yield number
+
+
+@pytest.fixture
+def mailbox(tenant: Tenant, settings: Any) -> Iterator[Mailbox]:
+    """A mailbox whose e-mails Postmark posts, to which nobody has written."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    with MailServer() as server:
+        mailbox = Mailbox(tenant, server)
+        mailbox.connect_smtp()
+        mailbox.connect()
+        yield mailbox

@@ -1,0 +1,150 @@
+"""An e-mail that arrived, whatever brought it, and the item that it becomes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from conversations.channels.items import (
+    LONGEST_TEXT,
+    IgnoredItem,
+    IncomingMessage,
+    Item,
+    ReceiptUpdate,
+    Sender,
+    clean_text,
+)
+from conversations.channels.keywords import keyword_of
+from conversations.channels.mail.automatic import LIST, automatic_kind, find_report
+from conversations.channels.mail.words import own_words, read_html
+from conversations.models import Channel, ReceiptState
+
+ADDRESS = re.compile(r"[^\s@<>()\[\],;:\\\"']{1,64}@[A-Za-z0-9\u0080-\uffff.-]{1,120}")
+MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,250}>")
+REPLY = re.compile(r"^\s*(?:re|aw|sv|antw|rif|r|ref|vs|odp)\s*(?:\[\d+\])?\s*:", re.IGNORECASE)
+# A chat whose sender nobody vouches for is apart from the one of the same address.
+UNPROVEN = "(unproven)"
+LONGEST_KEPT = 100_000
+LONGEST_SUBJECT = 200
+MOST_REFERENCES = 20
+MOST_FILES = 20
+LONGER = "[The e-mail is longer.]"
+
+
+@dataclass(frozen=True)
+class InboundMail:
+    """An e-mail as it arrived.
+
+    `is_proven` is true if the receiving server vouches for the domain of the sender's address. `report` is the part of a
+    bounce for machines, with the headers of the message that bounced.
+    """
+
+    sender: str
+    name: str
+    subject: str
+    text: str
+    html: str
+    headers: Sequence[tuple[str, str]]
+    files: Sequence[str] = ()
+    is_proven: bool = False
+    envelope: str | None = None
+    report: str = ""
+    at: datetime | None = None
+    fallback_id: str = ""
+
+    def header(self, name: str) -> str:
+        """The first header of a name."""
+        return next(self.headers_of(name), "")
+
+    def headers_of(self, name: str) -> Iterator[str]:
+        return (value for header, value in self.headers if header.lower() == name)
+
+    @property
+    def id(self) -> str:
+        """The Message-ID, or one that follows from the contents."""
+        if found := MESSAGE_ID.search(self.header("message-id")):
+            return found[0]
+        seed = self.fallback_id or "\n".join((self.sender, self.subject, self.text, self.html))
+        return f"<{sha256(seed.encode('utf-8', 'replace')).hexdigest()}@without.id>"
+
+    @property
+    def references(self) -> list[str]:
+        """The Message-IDs of the thread, the newest first."""
+        found = MESSAGE_ID.findall(f"{self.header('references')[-20_000:]} {self.header('in-reply-to')[:2_000]}")
+        return list(dict.fromkeys(reversed(found)))[:MOST_REFERENCES]
+
+    @cached_property
+    def whole_text(self) -> str:
+        return self.text if self.text.strip() else read_html(self.html)
+
+
+def item_of(mail: InboundMail, *, own_address: str) -> Item:
+    """The item of an e-mail. A mailing list, a bounce and the mailbox's own e-mails are no message."""
+    id, sender = mail.id[:200] if len(mail.id) <= 200 else sha256(mail.id.encode()).hexdigest(), mail.sender.lower()
+    if report := find_report(mail.headers, mail.envelope, sender, mail.report):
+        ref = report.bounced or next(iter(mail.references), "")
+        if ref and report.is_final:
+            return ReceiptUpdate(id, ref[:200], ReceiptState.FAILED, report.reason)
+        return IgnoredItem(id, "A mail server reports on an e-mail.")
+    if len(sender) > 180 or not ADDRESS.fullmatch(sender):
+        return IgnoredItem(id, "The e-mail has no sender who can be answered.", is_malformed=True)
+    if sender == own_address:
+        return IgnoredItem(id, "The e-mail comes from the mailbox’s own address.")
+    kind = automatic_kind(mail.headers, sender, mail.envelope)
+    if kind == LIST:
+        return IgnoredItem(id, kind)
+    return _message(id, sender, mail, unanswered=kind)
+
+
+def _message(id: str, sender: str, mail: InboundMail, *, unanswered: str) -> IncomingMessage:
+    chat = sender if mail.is_proven else f"{sender} {UNPROVEN}"
+    return IncomingMessage(
+        external_id=id,
+        message_ref=id,
+        chat_id=chat,
+        sender=Sender(external_id=chat[:150], name=clean_line(mail.name), email=sender if mail.is_proven else ""),
+        text=_words(mail),
+        sent_at=mail.at,
+        thread=mail.references,
+        unanswered=unanswered,
+        body=_body(sender, mail),
+    )
+
+
+def _words(mail: InboundMail) -> str:
+    """The words that the agent reads: the subject of a new e-mail, the sender's words, and the names of files."""
+    subject, words = clean_line(mail.subject), clean_text(own_words(_storable(mail.whole_text)))
+    is_reply = bool(mail.references) or REPLY.match(subject)
+    for keyword in (words, subject):
+        if keyword_of(keyword, channel=Channel.EMAIL):
+            return keyword
+    files = [f"[File: {clean_line(name) or 'file'}]" for name in mail.files[:MOST_FILES]]
+    if len(words) == LONGEST_TEXT:
+        words = f"{words[: LONGEST_TEXT - 2_000]}\n{LONGER}"
+    parts = ("" if is_reply else subject, words, "\n".join(files))
+    return clean_text("\n\n".join(part for part in parts if part)) or "[An empty e-mail.]"
+
+
+def _body(sender: str, mail: InboundMail) -> Mapping[str, Any]:
+    """The e-mail as it is kept, with all of its text."""
+    return {
+        "from": sender,
+        "subject": clean_line(mail.subject),
+        "message_id": mail.id,
+        "references": mail.references,
+        "text": _storable(mail.whole_text),
+    }
+
+
+def clean_line(text: str) -> str:
+    """A text on one line, without control characters."""
+    return " ".join("".join(one if one.isprintable() else " " for one in clean_text(text)).split())[:LONGEST_SUBJECT]
+
+
+def _storable(text: str) -> str:
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()[:LONGEST_KEPT]

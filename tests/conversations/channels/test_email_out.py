@@ -1,0 +1,228 @@
+"""Replies by e-mail: in their thread, sent once by the project's mail server, and never to a robot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conversations.channels import chats
+from conversations.channels.mail.message import MESSAGE_ID
+from conversations.handover.operators import answer, take_over
+from conversations.models import Chat, Conversation, Receipt
+from tests.conftest import member_of
+from tests.conversations.channels.mailbox import ADDRESS, ANNA, Mailbox
+from tests.processes import ScriptedModel, until
+from tools.models import Effect
+
+pytestmark = pytest.mark.standing_worker
+
+
+def test_the_reply_is_an_email_in_the_thread(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:
+    model.script("reply", text="Yes, at eight.")
+    mailbox.write(id="<first@example.org>", headers=[("References", "<older@example.org>")])
+    [sent] = mailbox.until_sent()
+    assert (sent["To"], sent["From"], sent["Reply-To"]) == (ANNA, ADDRESS, ADDRESS)
+    assert sent["Subject"] == "Re: A table"
+    assert sent["In-Reply-To"] == "<first@example.org>"
+    assert sent["References"].split() == ["<older@example.org>", "<first@example.org>"]
+    assert sent["Auto-Submitted"] == "auto-replied"
+    assert sent.get_content().strip() == "Yes, at eight."
+    [receipt] = mailbox.rows(Receipt)
+    assert (receipt.external_id, receipt.state) == (sent["Message-ID"], "sent")
+    [effect] = mailbox.rows(Effect, kind="channel_message")
+    assert (effect.state, effect.attempts) == ("done", 1)
+
+
+def test_a_long_message_id_is_written_as_it_is(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:
+    long = f"<{'x' * 180}@example.org>"
+    mailbox.write(id=long)
+    mailbox.until_sent()
+    assert f"In-Reply-To: {long}\r\n".encode() in mailbox.received[0].raw
+
+
+@pytest.mark.parametrize(
+    "subject", ["Hi\r\nBcc: everybody@example.org", "Hi\nBcc: x@example.org", "Hi\u2028Bcc: x", "Hi\x00\x0bBcc: x"]
+)
+def test_a_subject_adds_no_header(mailbox: Mailbox, worker: object, model: ScriptedModel, subject: str) -> None:
+    mailbox.write(subject=subject)
+    [sent] = mailbox.until_sent()
+    assert sent["Bcc"] is None
+    assert sent["Subject"].startswith("Re: Hi Bcc:")
+    assert mailbox.received[0].recipients == [ANNA]
+
+
+def test_a_message_id_adds_no_header(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:
+    headers = [("References", "<a@b>\r\nBcc: x@example.org <c@d>"), ("In-Reply-To", "<e\u00e9@f> <g h@i>")]
+    mailbox.write(id="<x@y>\r\nBcc: x@example.org", headers=headers)
+    [sent] = mailbox.until_sent()
+    assert sent["Bcc"] is None
+    assert sent["References"].split() == ["<a@b>", "<c@d>", "<x@y>"]
+
+
+def test_a_person_answers_by_hand(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:
+    mailbox.write()
+    mailbox.until_sent()
+    [conversation] = mailbox.rows(Conversation)
+    colleague = member_of(mailbox.tenant, "operator")
+    with mailbox.tenant.tx():
+        take_over(conversation.pk, by=colleague)
+        answer(conversation.pk, "I am Carla.", by=colleague)
+    sent = mailbox.until_sent(2)
+    assert [(one.get_content().strip(), one["Auto-Submitted"]) for one in sent[1:]] == [("I am Carla.", None)]
+
+
+def test_an_answer_belongs_to_the_thread_of_what_it_answers(
+    mailbox: Mailbox, worker: object, model: ScriptedModel
+) -> None:
+    mailbox.write()
+    [sent] = mailbox.until_sent()
+    reply = [("In-Reply-To", sent["Message-ID"])]
+    mailbox.write("Yes.", sender="anna.private@example.net", subject="Re: A table", headers=reply, is_proven=False)
+    assert mailbox.words()[1] == "[anna.private@example.net (unproven) wrote:] Yes."
+    assert len(mailbox.rows(Conversation)) == 1
+    mailbox.until_sent(2)
+    assert [one.recipients for one in mailbox.received] == [[ANNA], [ANNA]]
+
+
+def test_a_strangers_message_id_opens_no_thread(mailbox: Mailbox) -> None:
+    mailbox.write()
+    mailbox.write(sender="me@robber.example", headers=[("In-Reply-To", "<mail-1@example.org>")])
+    assert len(mailbox.rows(Conversation)) == 2
+
+
+ROBOTS = [
+    [("Auto-Submitted", "auto-replied")],
+    [("auto-submitted", "auto-generated; type=vacation")],
+    [("Precedence", "bulk")],
+    [("Precedence", "auto_reply")],
+    [("X-Autoreply", "yes")],
+    [("X-Auto-Response-Suppress", "All")],
+    [("Return-Path", "<>")],
+]
+
+
+@pytest.mark.parametrize("headers", ROBOTS)
+def test_an_automatic_email_is_stored_and_not_answered(mailbox: Mailbox, headers: Any) -> None:
+    mailbox.write("I am on holiday.", headers=headers)
+    assert mailbox.deliveries() == [("stored", "An automatic e-mail isn’t answered.")]
+    assert mailbox.stored() == (1, 1)
+
+
+@pytest.mark.parametrize("sender", ["no-reply@shop.example", "noreply+1@shop.example", "bounce@shop.example"])
+def test_an_address_that_takes_no_answer_gets_none(mailbox: Mailbox, sender: str) -> None:
+    mailbox.write(sender=sender)
+    assert [result for result, _ in mailbox.deliveries()] == ["stored"]
+
+
+@pytest.mark.parametrize(
+    "headers", [[("List-Id", "<news.example>")], [("Precedence", "list")], [("List-Unsubscribe", "<mailto:x@y>")]]
+)
+def test_a_mailing_list_makes_no_conversation(mailbox: Mailbox, headers: Any) -> None:
+    mailbox.write(headers=headers)
+    assert (mailbox.stored(), [one[0] for one in mailbox.deliveries()]) == ((0, 0), ["ignored"])
+
+
+def test_the_own_address_is_no_customer(mailbox: Mailbox) -> None:
+    mailbox.write(sender=ADDRESS.upper())
+    assert mailbox.stored() == (0, 0)
+
+
+def test_two_agents_dont_answer_each_other(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:
+    mailbox.write()
+    [sent] = mailbox.until_sent()
+    headers = [(name, str(value)) for name, value in sent.items() if name != "Message-ID"]
+    mailbox.write(sent.get_content(), sender="agent@other.example", headers=headers, id=str(sent["Message-ID"]))
+    assert [result for result, _ in mailbox.deliveries()] == ["answered", "stored"]
+
+
+def test_a_robot_that_doesnt_say_so_is_left_to_a_person(mailbox: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chats, "MOST_MAILS_A_DAY", 3)
+    for _ in range(5):
+        mailbox.write("Thank you for your e-mail.")
+    assert [result for result, _ in mailbox.deliveries()] == ["answered"] * 3 + ["stored"] * 2
+    [conversation] = mailbox.rows(Conversation)
+    assert conversation.flag == chats.FLOOD
+    monkeypatch.setattr(chats, "MOST_MAILS_A_DAY", 30)
+    mailbox.write("Thank you for your e-mail.")
+    assert mailbox.deliveries()[-1] == ("stored", chats.FLOOD)
+
+
+def test_a_bounce_fails_the_receipt(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:
+    mailbox.write()
+    [sent] = mailbox.until_sent()
+    report = "Action: failed\nDiagnostic-Code: smtp; 550 5.1.1 No such user\n"
+    files = [
+        {"Name": "status", "Content": encoded(report), "ContentType": "message/delivery-status"},
+        {
+            "Name": "m.eml",
+            "Content": encoded(f"Message-ID: {sent['Message-ID']}"),
+            "ContentType": "text/rfc822-headers",
+        },
+    ]
+    headers = [("Return-Path", "<>"), ("Content-Type", "multipart/report; report-type=delivery-status")]
+    mailbox.write("Sorry.", sender="MAILER-DAEMON@example.org", headers=headers, Attachments=files)
+    [(state, reason)] = mailbox.receipts()
+    assert (state, reason) == ("failed", "The recipient’s mail server didn’t take the e-mail. 550 5.1.1 No such user")
+    assert len(mailbox.rows(Conversation)) == 1
+
+
+def test_a_delay_fails_nothing(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:
+    mailbox.write()
+    [sent] = mailbox.until_sent()
+    status = {"Name": "s", "Content": encoded("Action: delayed"), "ContentType": "message/delivery-status"}
+    headers = [("In-Reply-To", sent["Message-ID"])]
+    mailbox.write("Later.", sender="mailer-daemon@example.org", headers=headers, Attachments=[status])
+    assert [state for state, _ in mailbox.receipts()] == ["sent"]
+    assert mailbox.deliveries()[1] == ("ignored", "A mail server reports on an e-mail.")
+
+
+@pytest.mark.parametrize(
+    "mail",
+    [
+        {"text": "Unsubscribe", "subject": "Re: A table"},
+        {"text": "", "subject": "unsubscribe"},
+        {"text": "STOP.\n\n> A table?", "subject": "Re: A table"},
+    ],
+)
+def test_unsubscribe_is_obeyed_before_any_model(
+    mailbox: Mailbox, worker: object, model: ScriptedModel, mail: dict[str, str]
+) -> None:
+    mailbox.write(**mail)
+    [sent] = mailbox.until_sent()
+    assert "START" in sent.get_content()
+    [chat] = mailbox.rows(Chat)
+    assert chat.opted_out_at is not None
+    mailbox.write("Do you have a table?")
+    assert mailbox.deliveries()[-1][0] == "stored"
+    assert model.requests("reply") == []
+
+
+@pytest.mark.parametrize("text", ["Help", "Cancel", "stop it, I want to unsubscribe", "END"])
+def test_other_words_are_the_agents_to_read(mailbox: Mailbox, text: str) -> None:
+    mailbox.write(text)
+    assert mailbox.deliveries() == [("answered", "")]
+
+
+def test_without_a_mail_server_the_message_fails_in_words(
+    mailbox: Mailbox, worker: object, model: ScriptedModel
+) -> None:
+    mailbox.api.delete("/api/v1/channels/email")
+    mailbox.connect()
+    from projects.models import Source
+
+    with mailbox.tenant.tx():
+        Source.objects.filter(kind="smtp").delete()
+    mailbox.write()
+    until(lambda: [state for state, _ in mailbox.receipts()] == ["failed"])
+    assert "No mail server" in mailbox.receipts()[0][1]
+
+
+def test_references_are_message_ids() -> None:
+    assert MESSAGE_ID.findall("<a@b> c <d e@f> <g@h>\r\n\t<\u00e9@i>") == ["<a@b>", "<g@h>"]
+
+
+def encoded(text: str) -> str:
+    from base64 import b64encode
+
+    return b64encode(text.encode()).decode()
