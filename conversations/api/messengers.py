@@ -20,6 +20,7 @@ from conversations.channels.linking import (
     link_channel,
     no_carrier,
     open_channel,
+    open_untold,
     unlink_channel,
 )
 from conversations.channels.registry import PROVIDERS
@@ -115,6 +116,10 @@ class MessengerChannel(ProjectView):
     kind: ClassVar[str]
 
     def read(self) -> TypedResponse[MessengerPayload]:
+        """The messenger. Whoever may connect it also has a provider told that wasn't, because the process died."""
+        untold = open_untold(self.project, self.kind) if Scope.CONFIGURE in self.caller.scopes else None
+        if untold is not None:
+            return cast(TypedResponse[MessengerPayload], Continued(PendingLink(self.project, self.kind, untold)))
         return TypedResponse(messenger_payload(self.project, self.kind))
 
     def connect(self) -> Response:

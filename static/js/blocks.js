@@ -5,6 +5,7 @@ import { gettext, ngettext } from "./i18n.js";
 
 const RENDERERS = {
   escalation_button: ({ label, reason }) => [icon("message-user"), h("b", {}, label || gettext("Talk to a person")), small(reason)],
+  template: ({ template }) => [icon("message-bolt"), h("b", {}, template?.name ?? gettext("Template")), small(template?.language?.code)],
   article_card: ({ title, excerpt }) => [icon("file-text"), h("b", {}, title), small(excerpt)],
   order_list: ({ orders }) => [
     icon("checklist"),

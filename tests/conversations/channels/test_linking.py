@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from conversations.channels.linking import PENDING, connect_channel
+from conversations.models import ChannelLink
 from tests.conftest import member_of
 from tests.conversations.channels.conftest import Bot
 from tests.conversations.channels.telegram_server import TOKEN
@@ -27,8 +28,14 @@ def look(bot: Bot, role: str) -> int:
     return browser.get(address).status_code
 
 
+def test_reading_the_channel_tells_it(untold: Bot) -> None:
+    with untold.tenant.tx():
+        assert ChannelLink.objects.get().problem == PENDING
+    assert [untold.state()["state"] for _ in range(2)] == ["connected", "connected"]
+    assert len(untold.telegram.of("setWebhook")) == 1
+
+
 def test_opening_the_page_tells_it(untold: Bot) -> None:
-    assert (untold.state()["state"], untold.state()["problem"]) == ("failed", PENDING)
     assert look(untold, "owner") == 200
     assert (len(untold.telegram.of("setWebhook")), untold.state()["state"]) == (1, "connected")
     assert look(untold, "owner") == 200
