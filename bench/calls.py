@@ -1,7 +1,8 @@
 """Measures phone calls: tools, directives, many calls in one worker, and the webhooks of calls that ring.
 
 The whole product runs beside the offline provider of calls and the offline model, on this machine. Callers talk in turns:
-each says something, and the model calls a tool or answers.
+each says something, and the model calls a tool or answers. A tool's own time and the model's time are measured in the same
+turns, and subtracted.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from statistics import median
 from typing import Any
 
 import aiohttp
+import psycopg
 import uvloop
 
+from bench.call_times import CallTimes, read_times
 from bench.product import Product, await_address, running_product, start
 from config.runner.ports import free_port
 from config.runner.program import Program
@@ -30,8 +33,9 @@ SECRET = f"whsec_{base64.b64encode(b'the secret of the measurement').decode()}"
 OURS, ACCOUNT, TOKEN = "+14155550100", f"AC{'0' * 32}", "token"
 TOOL = "search_knowledge"
 TOOL_MS, DIRECTIVES_MS, MEMORY_MB, CPU_PERCENT, WEBHOOK_MS = 15, 60, 300, 3, 250
-# The pause between two turns of a caller.
+# The pause between two turns of a caller, how long they speak, and how long the realtime model thinks.
 TURN_SECONDS = 6.0
+SPEAKS_SECONDS, THINKS_SECONDS = 0.4, 0.3
 # The product's own address, which Twilio's signatures cover.
 BASE_URL = "http://127.0.0.1:8000"
 
@@ -62,9 +66,17 @@ def main() -> None:
         command = (sys.executable, "-m", "offline_model.realtime", "--port", str(port))
         start(stack, Program("provider", command, env=dict(product.env)))
         await_address(f"http://127.0.0.1:{port}/doors/health")
-        figures = uvloop.run(_measure(product, f"http://127.0.0.1:{port}", options))
+        measured = uvloop.run(_measure(product, f"http://127.0.0.1:{port}", options))
     print(f"{options.calls} calls at once, a turn of each every {TURN_SECONDS:g} s")
-    print(*figures, sep="\n")
+    print(*measured.figures, sep="\n")
+    for name, milliseconds in measured.times.stage_medians.items():
+        print(f"  {name:56} {milliseconds:8.1f} ms, median")
+
+
+@dataclass(frozen=True)
+class Measured:
+    figures: list[Figure]
+    times: CallTimes
 
 
 def _options() -> argparse.Namespace:
@@ -77,12 +89,13 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-async def _measure(product: Product, provider: str, options: argparse.Namespace) -> list[Figure]:
+async def _measure(product: Product, provider: str, options: argparse.Namespace) -> Measured:
     headers = {"Authorization": f"Bearer {product.api_key}"}
     async with aiohttp.ClientSession(headers=headers) as api, aiohttp.ClientSession() as http:
         await _connect(api, product, provider)
         # One at a time first: what a call costs is measured against a worker that has warmed up.
-        await asyncio.gather(*(Phone(http, product, provider, f"warm_{n}").talk(2, after_s=n / 10) for n in range(5)))
+        await asyncio.gather(*(Phone(http, product, provider, f"warm_{n}").talk(4, after_s=n / 10) for n in range(5)))
+        await asyncio.to_thread(_analyze, product)
         before = product.memory_bytes()["replies"]
         phones = [Phone(http, product, provider, f"call_{number}") for number in range(options.calls)]
         talking = asyncio.gather(
@@ -95,20 +108,29 @@ async def _measure(product: Product, provider: str, options: argparse.Namespace)
         memory = product.memory_bytes()["replies"]
         await talking
         documents = [await phone.document() for phone in phones]
+        times = await asyncio.to_thread(read_times, product, documents)
+        directives = "directives in the session after a turn, beyond the model"
         figures = [
-            Figure("a tool, with its own time, p95", p95(tool_times(documents)), TOOL_MS, "ms"),
-            Figure("a tool, with its own time, median", median(tool_times(documents)), TOOL_MS, "ms"),
-            *await _directive_figures(api, product, documents),
+            Figure("a tool, beyond its own time, p95", p95(times.tools), TOOL_MS, "ms"),
+            Figure("a tool, beyond its own time, median", median(times.tools), TOOL_MS, "ms"),
+            Figure(f"{directives}, p95", p95(times.directives), DIRECTIVES_MS, "ms"),
+            Figure(f"{directives}, median", median(times.directives), DIRECTIVES_MS, "ms"),
             Figure(f"memory of the worker with {options.calls} calls", memory / 2**20, MEMORY_MB, "MB"),
             Figure("of that, for the calls", (memory - before) / 2**20, MEMORY_MB, "MB"),
             Figure("CPU of the worker per call, of one core", cpu_percent, CPU_PERCENT, "%"),
         ]
         for name, send in (("OpenAI", _ring_openai), ("Twilio", _ring_twilio)):
-            times = await _at_rate(name.lower(), send, http, product, options)
+            took = await _at_rate(name.lower(), send, http, product, options)
             figures.append(
-                Figure(f"webhook of {name} at {options.per_second:g} a second, p99", p99(times), WEBHOOK_MS, "ms")
+                Figure(f"webhook of {name} at {options.per_second:g} a second, p99", p99(took), WEBHOOK_MS, "ms")
             )
-        return figures
+        return Measured(figures, times)
+
+
+def _analyze(product: Product) -> None:
+    """What PostgreSQL does by itself within a minute."""
+    with psycopg.connect(product.env["MIGRATE_DATABASE_URL"], autocommit=True) as connection:
+        connection.execute("analyze")
 
 
 async def _connect(api: aiohttp.ClientSession, product: Product, provider: str) -> None:
@@ -146,8 +168,10 @@ class Phone:
             await asyncio.sleep(TURN_SECONDS)
             # The same question again would be a repeat, about which a model is asked.
             call = {"call": TOOL, "call_id": f"{self._id}_{number}", "arguments": {"query": f"dogs {number}"}}
-            steps = [call, {"say": "Yes, they are."}] if number % 2 else [{"say": "Of course."}]
-            await self._door(f"calls/{self._id}/say", {"text": "Are dogs allowed?", "script": steps})
+            steps: list[dict[str, Any]] = [call, {"say": "Yes, they are."}] if number % 2 else [{"say": "Of course."}]
+            script = [{**step, "thinks_s": THINKS_SECONDS} for step in steps]
+            said = {"text": "Are dogs allowed?", "speaks_s": SPEAKS_SECONDS, "script": script}
+            await self._door(f"calls/{self._id}/say", said)
         await asyncio.sleep(TURN_SECONDS)
         await self._door(f"calls/{self._id}/hangup", {})
 
@@ -164,57 +188,6 @@ def caller_of(call_id: str) -> str:
     """The caller's number, a different one for each call."""
     kind, _, number = call_id.rpartition("_")
     return f"+1415{555 + ['call', 'warm', 'openai', 'twilio'].index(kind)}{int(number):04}"
-
-
-def tool_times(documents: Sequence[dict[str, Any]]) -> list[float]:
-    """Milliseconds from a function call's arrival to its result on the wire."""
-    return [
-        1000 * (one["answered_at"][call] - at)
-        for one in documents
-        for call, at in one["called_at"].items()
-        if call in one["answered_at"]
-    ]
-
-
-async def _directive_figures(
-    api: aiohttp.ClientSession, product: Product, documents: Sequence[dict[str, Any]]
-) -> list[Figure]:
-    """From the end of a spoken turn to its directives in the session, minus the model's call."""
-    base, times = f"{product.base_url}/api/v1", []
-    conversations: dict[str, str] = {}
-    url = f"{base}/calls"
-    while url:
-        async with api.get(url) as answer:
-            page = await answer.json()
-        conversations |= {call["caller"]: call["conversation"] for call in page["results"]}
-        url = page["next"]
-    for document in documents[:20]:
-        conversation = conversations[caller_of(document["call_id"])]
-        model_ms = await _thoughts_ms(api, f"{base}/conversations/{conversation}")
-        told = [
-            at for at, text in zip(document["told_at"], document["told"], strict=True) if "<CurrentTaskAnalysis" in text
-        ]
-        for spoken, limit in zip(document["spoken_at"], [*document["spoken_at"][1:], time.time()], strict=True):
-            after = [at for at in told if spoken < at < limit]
-            if after:
-                times.append(1000 * (after[0] - spoken) - model_ms)
-    name = "directives in the session after a turn, beyond the model"
-    return [
-        Figure(f"{name}, p95", p95(times), DIRECTIVES_MS, "ms"),
-        Figure(f"{name}, median", median(times), DIRECTIVES_MS, "ms"),
-    ]
-
-
-async def _thoughts_ms(api: aiohttp.ClientSession, url: str) -> float:
-    """The median time of the model calls that wrote directives in a conversation."""
-    found: list[float] = []
-    async with api.get(f"{url}/turns") as answer:
-        turns = (await answer.json())["results"]
-    for turn in turns[:4]:
-        async with api.get(f"{url}/turns/{turn['id']}") as answer:
-            calls = (await answer.json())["model_calls"]
-        found += [call["total_ms"] for call in calls if call["skill"] == "thoughts" and call["total_ms"]]
-    return float(median(found))
 
 
 async def _ring_openai(http: aiohttp.ClientSession, product: Product, call_id: str) -> None:

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from conversations.models import Conversation, PersonaField, Wait
 from conversations.models.persona import Strength
+from projects.models import Project
 from projects.models.agent_config import AgentConfig
 from tenancy.prepared_queries import PreparedQuery
 
@@ -32,6 +33,20 @@ FIELDS = PreparedQuery(
     kinds=(UUID, UUID),
 )
 WAITS = PreparedQuery(lambda conversation: open_waits_of(conversation).order_by("opened_at"), kinds=(UUID,))
+
+
+# The document is immutable and already parsed; see projects.models.agent_config.
+PROJECT = PreparedQuery(
+    lambda project: Project.objects.select_related("agent_version").defer("agent_version__document").filter(pk=project),
+    kinds=(UUID,),
+)
+
+
+def read_project(project_id: UUID) -> Project:
+    """A project with its published settings. Raises Project.DoesNotExist."""
+    for project in PROJECT(project_id):
+        return project
+    raise Project.DoesNotExist
 
 
 def read_fields(conversation: Conversation, config: AgentConfig) -> list[PersonaField]:

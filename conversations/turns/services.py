@@ -42,7 +42,7 @@ from projects.common.api_error import Conflict
 from projects.models import AgentVersion, Project
 from projects.models.agent_config import NewerMessage
 from tenancy.ids import uuid7
-from tenancy.prepared_queries import PreparedQuery
+from tenancy.prepared_queries import PreparedQuery, PreparedValues
 from tenancy.write_batch import insert_if_absent, insert_rows
 
 REPLY = "reply"
@@ -57,6 +57,14 @@ PERSONA = PreparedQuery(
         project_id=project, external_id=external_id, merged_into=None
     ),
     kinds=(UUID, str),
+)
+
+
+NEWEST_TURNS = PreparedValues(
+    lambda conversation: (
+        Turn.objects.filter(conversation_id=conversation).order_by("-seq").values_list("message_id")[:MAX_AGENT_TURNS]
+    ),
+    kinds=(UUID,),
 )
 
 
@@ -244,8 +252,7 @@ def queue_reply(log: ConversationLog, turn: Turn, *, policy: NewerMessage, run_a
 
 def has_talked_enough(conversation: Conversation) -> bool:
     """Return True if the last MAX_AGENT_TURNS turns were all started by the agent."""
-    newest = Turn.objects.filter(conversation=conversation).order_by("-seq")[:MAX_AGENT_TURNS]
-    by_agent = [turn.message_id is None for turn in newest]
+    by_agent = [message is None for (message,) in NEWEST_TURNS(conversation.pk)]
     return len(by_agent) == MAX_AGENT_TURNS and all(by_agent)
 
 

@@ -23,6 +23,7 @@ from projects.agents.hours_text import business_text
 from projects.agents.model_choice import model_for
 from projects.agents.request_client import with_model_client
 from projects.models import AgentVersion, Project
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.outcome import Signal
@@ -33,6 +34,12 @@ from tools.models import Effect
 
 SIGNALS: Mapping[str, Signal] = {"transferred": Signal.TRANSFER, "ended": Signal.END}
 CALLED, ANSWERED = "live_tool_call", "live_tool_result"
+# A model that calls more tools in one call is stuck.
+MAX_CALLS = 200
+CALLS = PreparedQuery(
+    lambda conversation: Event.objects.filter(conversation_id=conversation, idn=CALLED).order_by("-seq")[:MAX_CALLS],
+    kinds=(UUID,),
+)
 TASK = "The tool {tool} did this already in this call, and is called for the same again."
 
 
@@ -61,7 +68,8 @@ class Repeat:
 
 def logged_answer(conversation_id: UUID, call_id: str) -> CallAnswer | None:
     """The answer logged for a call id, or None."""
-    event = _find_event(conversation_id, call_id, idn=ANSWERED)
+    answers = Event.objects.filter(conversation_id=conversation_id, idn=ANSWERED, payload__call=call_id)
+    event = answers.order_by("-seq").first()
     if event is None:
         return None
     logged = event.payload
@@ -69,9 +77,9 @@ def logged_answer(conversation_id: UUID, call_id: str) -> CallAnswer | None:
     return CallAnswer(logged["result"], logged["is_error"], Signal(signal) if signal else None, logged["block"])
 
 
-def logged_call(conversation_id: UUID, call_id: str) -> Event | None:
-    """The event logged when a call with this id began, or None."""
-    return _find_event(conversation_id, call_id, idn=CALLED)
+def logged_calls(conversation_id: UUID) -> list[Event]:
+    """The events logged when the calls of a conversation began, newest first."""
+    return CALLS(conversation_id)
 
 
 def effect_of(logged: Event, *, key: str) -> Effect | None:
@@ -130,8 +138,3 @@ def _extraction_context(repeat: Repeat, heard: str) -> tuple[ExtractionContext, 
             earlier=[f"{earlier.tool}: {earlier.told}"],
         )
         return extraction_context, model_for(project, config, SKILL)
-
-
-def _find_event(conversation_id: UUID, call_id: str, *, idn: str) -> Event | None:
-    rows = Event.objects.filter(conversation_id=conversation_id, idn=idn, payload__call=call_id)
-    return rows.order_by("-seq").first()

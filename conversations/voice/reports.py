@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import models
+from psycopg.types.json import Jsonb
 
 from conversations.common.voice_session import is_voice_call
 from conversations.live.event_log import ConversationLog, open_log
@@ -22,9 +23,22 @@ from conversations.voice.turns import add_spoken_turn, unanswered
 from jobs.fence import prove
 from jobs.lanes import ClaimedJob
 from projects.common.api_error import ApiError
+from tenancy.postgresql.prepared import Prepared
+from tenancy.prepared_queries import PreparedQuery
+from tenancy.scope import current_organization_id
 from tools.engine.execution.outcome import Signal
 
 REPORTED = "voice_reported"
+SESSION = PreparedQuery(
+    lambda conversation: VoiceSession.objects.select_related("given_directives").filter(conversation_id=conversation),
+    kinds=(UUID,),
+)
+SESSION_FIELDS = ("heard_at", "speaking_since", "ended_at", "applied", "given_directives")
+_PROCESSED = Prepared("""
+select payload ->> 'id' from conversations_event
+where organization_id = %s and conversation_id = %s and idn = %s
+  and payload ->> 'id' in (select jsonb_array_elements_text(%s::jsonb))
+""")
 
 
 class ReportType(models.TextChoices):
@@ -95,13 +109,20 @@ def process_reports(
             if (turn := _HANDLERS[report.type](log, session, report)) is not None:
                 turns.append(turn)
         session.heard_at = log.now
-        session.save()
+        _save(log, session)
         return AcceptedReports(repeated=len(reports) - len(new), turns=turns)
 
 
 def _session(log: ConversationLog) -> VoiceSession:
-    found = VoiceSession.objects.select_related("given_directives").filter(conversation=log.conversation).first()
-    return found or VoiceSession(conversation=log.conversation)
+    return next(iter(SESSION(log.conversation.pk)), None) or VoiceSession(conversation=log.conversation)
+
+
+def _save(log: ConversationLog, session: VoiceSession) -> None:
+    """Write the session with the log."""
+    if session._state.adding:
+        log.writes.insert([session])
+    else:
+        log.writes.update(session, SESSION_FIELDS)
 
 
 def _deduplicated(reports: Sequence[Report]) -> list[Report]:
@@ -109,10 +130,8 @@ def _deduplicated(reports: Sequence[Report]) -> list[Report]:
 
 
 def _processed_ids(log: ConversationLog, reports: Sequence[Report]) -> set[str]:
-    rows = Event.objects.filter(
-        conversation=log.conversation, idn=REPORTED, payload__id__in=[one.id for one in reports]
-    )
-    return set(rows.values_list("payload__id", flat=True))
+    ids = Jsonb([report.id for report in reports])
+    return {known for (known,) in _PROCESSED(current_organization_id(), log.conversation.pk, REPORTED, ids)}
 
 
 def _on_speech_started(log: ConversationLog, session: VoiceSession, report: Report) -> None:

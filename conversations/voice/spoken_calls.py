@@ -4,15 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Left
 
 from conversations.live.event_log import ConversationLog
 from conversations.models import Event, Turn, TurnCall, TurnStep
 from conversations.voice.deduplication import ANSWERED, CALLED
+from tenancy.prepared_queries import PreparedQuery, PreparedValues
 from tools.models import Effect
 
 LONGEST_CALL_ID, LONGEST_NAME = 120, 120
+
+
+def _attached(conversation: UUID) -> QuerySet[TurnCall]:
+    """The steps of the conversation's turns that are the outer query's call."""
+    call = Left(KeyTextTransform("call", OuterRef("payload")), LONGEST_CALL_ID)
+    return TurnCall.objects.filter(step__turn__conversation_id=conversation, call_id=call)
+
+
+UNATTACHED = PreparedQuery(
+    lambda conversation: (
+        Event.objects.filter(conversation_id=conversation, idn=CALLED)
+        .exclude(Exists(_attached(conversation)))
+        .order_by("seq")
+    ),
+    kinds=(UUID,),
+)
+
+
+UNFINISHED = PreparedValues(
+    lambda conversation, call: (
+        TurnCall.objects.filter(step__turn__conversation_id=conversation, call_id=call, finished_at=None)
+        .order_by()
+        .values_list("pk")
+    ),
+    kinds=(UUID, str),
+)
 
 
 def attach_calls(log: ConversationLog, turn: Turn) -> bool:
@@ -49,23 +79,20 @@ def attach_last_calls(log: ConversationLog) -> None:
 
 def store_late_answer(log: ConversationLog, payload: Mapping[str, Any]) -> None:
     """Store the result of a call whose turn was reported before it."""
-    waiting = TurnCall.objects.filter(
-        step__turn__conversation=log.conversation, call_id=payload["call"][:LONGEST_CALL_ID], finished_at=None
-    )
-    waiting.update(
-        result=payload["result"],
-        is_error=payload["is_error"],
-        block=payload["block"],
-        signal=payload["signal"],
-        finished_at=log.now,
-    )
+    for (waiting,) in UNFINISHED(log.conversation.pk, payload["call"][:LONGEST_CALL_ID]):
+        log.writes.change(
+            TurnCall,
+            waiting,
+            result=payload["result"],
+            is_error=payload["is_error"],
+            block=payload["block"],
+            signal=payload["signal"],
+            finished_at=log.now,
+        )
 
 
 def _unattached(log: ConversationLog) -> Sequence[Event]:
-    attached = set(TurnCall.objects.filter(step__turn__conversation=log.conversation).values_list("call_id", flat=True))
-    rows = Event.objects.filter(conversation=log.conversation, idn=CALLED).order_by("seq")
-    latest = {event.payload["call"]: event for event in rows}
-    return [event for call, event in latest.items() if call[:LONGEST_CALL_ID] not in attached]
+    return list({event.payload["call"]: event for event in UNATTACHED(log.conversation.pk)}.values())
 
 
 def _call(step: TurnStep, index: int, called: Event, answered: Event | None) -> TurnCall:

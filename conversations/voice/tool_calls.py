@@ -8,7 +8,8 @@ unless the caller asked for it again (`heard`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -17,6 +18,7 @@ from uuid import UUID
 
 from conversations.common.contacts import read_contact
 from conversations.common.place import place_in
+from conversations.common.queries import read_project
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import Conversation, ConversationStatus, Event
 from conversations.tool_runs.effects.approval import find_awaiting_approval, is_approved
@@ -25,6 +27,7 @@ from conversations.turns.channel_signals import apply_signal
 from conversations.voice.deduplication import (
     ANSWERED,
     CALLED,
+    MAX_CALLS,
     SIGNALS,
     CallAnswer,
     Repeat,
@@ -32,7 +35,7 @@ from conversations.voice.deduplication import (
     has_caller_asked_again,
     is_under_way,
     logged_answer,
-    logged_call,
+    logged_calls,
 )
 from conversations.voice.spoken_calls import store_late_answer
 from jobs.enqueue import enqueue
@@ -65,8 +68,6 @@ OVER = "The call is over for you; no tool runs any more. Say nothing more."
 TOO_MANY = "Too many tools were called in this call. Call no more; offer that a colleague calls back."
 STUCK = "The voice called too many tools in one call."
 UNDER_WAY = "This call came before and is still under way. Its result is not known yet."
-# A model that calls more tools in one call is stuck.
-MAX_CALLS = 200
 # After this time the process running a call counts as dead, and the effects' lane completes its effect.
 RESCUED_AFTER = timedelta(minutes=2)
 
@@ -113,8 +114,10 @@ async def handle_tool_call(call: LiveCall) -> CallAnswer:
         raise TypeError("A repeat is confirmed only once.")
     if isinstance(started, CallAnswer):
         return started
+    began = time.perf_counter()
     outcome = await attempt_call(started.tool.name, started.arguments, started.tool_context, started.effect)
-    return await in_db(partial(_settle, call, started, outcome))
+    took_ms = round(1000 * (time.perf_counter() - began), 1)
+    return await in_db(partial(_settle, call, started, outcome, took_ms=took_ms))
 
 
 def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | Repeat | CallAnswer:
@@ -122,17 +125,20 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
 
     A possible repeat is not recorded until we know whether the caller wants it.
     """
-    with tenant_tx(call.organization_id), open_log(call.conversation_id) as log:
+    with tenant_tx(call.organization_id, plans_once=True), open_log(call.conversation_id) as log:
         if call.job is not None:
             prove(call.job)
-        if (earlier := _previous_answer(call)) is not None:
+        calls = logged_calls(call.conversation_id)
+        if (earlier := _previous_answer(call, calls)) is not None:
             return earlier
         conversation = log.conversation
         if conversation.status != ConversationStatus.OPEN or conversation.operator_id is not None:
             return CallAnswer(error_text(OVER), is_error=True)
-        if _has_called_enough(log):
+        if len(calls) >= MAX_CALLS:
+            # Staff is asked to look.
+            conversation.flag = conversation.flag or STUCK
             return CallAnswer(error_text(TOO_MANY), is_error=True)
-        project = Project.objects.select_related("agent_version").get(pk=call.project_id)
+        project = read_project(call.project_id)
         offer = collect_agent_tools(project, channel=conversation.channel)
         request = ToolCall(call.call_id, call.name, call.arguments_json)
         try:
@@ -144,15 +150,6 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
             return Repeat(call.organization_id, same)
         _log_call(log, call, started, arguments)
         return _begin_effect(log, started, project, asked_again=bool(asked_again)) or started
-
-
-def _has_called_enough(log: ConversationLog) -> bool:
-    """True if the call's model has called so many tools that it is stuck; staff is asked to look."""
-    called = Event.objects.filter(conversation=log.conversation, idn=CALLED)[:MAX_CALLS].count()
-    if called < MAX_CALLS:
-        return False
-    log.conversation.flag = log.conversation.flag or STUCK
-    return True
 
 
 def _refuse(log: ConversationLog, call: LiveCall, refusal: CallRefused) -> CallAnswer:
@@ -186,9 +183,9 @@ def _find_same(effect: Effect | None) -> Effect | None:
     return find_recent_duplicate(effect) or find_awaiting_approval(effect)
 
 
-def _settle(call: LiveCall, started: StartedCall, outcome: Outcome) -> CallAnswer:
+def _settle(call: LiveCall, started: StartedCall, outcome: Outcome, *, took_ms: float) -> CallAnswer:
     """Store the outcome. A signal is obeyed at once: there is no reply it could wait for."""
-    with tenant_tx(call.organization_id), open_log(call.conversation_id) as log:
+    with tenant_tx(call.organization_id, plans_once=True), open_log(call.conversation_id) as log:
         effect = started.effect
         if effect is not None:
             effect.refresh_from_db()
@@ -206,14 +203,16 @@ def _settle(call: LiveCall, started: StartedCall, outcome: Outcome) -> CallAnswe
             )
         if answer.is_error:
             logger.error("%s of the live call %s: %s", call.name, call.conversation_id, answer.result)
-        return _log_answer(log, call, answer, outcome)
+        return _log_answer(log, call, answer, outcome, took_ms=took_ms)
 
 
-def _log_answer(log: ConversationLog, call: LiveCall, answer: CallAnswer, outcome: Outcome) -> CallAnswer:
-    """Log the answer with its block. No turn is streamed; the session shows the block."""
+def _log_answer(
+    log: ConversationLog, call: LiveCall, answer: CallAnswer, outcome: Outcome, *, took_ms: float
+) -> CallAnswer:
+    """Log the answer with its block, and the tool's own time. No turn is streamed; the session shows the block."""
     block = dict(outcome.block) if outcome.block and not answer.is_error else None
     payload = {"call": call.call_id, "tool": call.name, "result": answer.result, "is_error": answer.is_error}
-    payload = {**payload, "block": block, "signal": answer.signal or ""}
+    payload = {**payload, "block": block, "signal": answer.signal or "", "took_ms": took_ms}
     log.add_event(ANSWERED, payload=payload)
     store_late_answer(log, payload)
     return replace(answer, block=block)
@@ -230,9 +229,9 @@ def _log_call(log: ConversationLog, call: LiveCall, started: StartedCall, argume
     log.add_event(CALLED, payload={**payload, "effect": str(started.effect.pk) if started.effect else None})
 
 
-def _previous_answer(call: LiveCall) -> CallAnswer | None:
+def _previous_answer(call: LiveCall, calls: Sequence[Event]) -> CallAnswer | None:
     """The answer to a call seen before: from its effect's current state, else the logged answer."""
-    logged = logged_call(call.conversation_id, call.call_id)
+    logged = next((event for event in calls if event.payload["call"] == call.call_id), None)
     if logged is None:
         return None
     before = logged_answer(call.conversation_id, call.call_id)

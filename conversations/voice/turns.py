@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
+from uuid import UUID
+
+from django.db.models import QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from conversations.common.business_hours import working_status
+from conversations.common.queries import read_project
 from conversations.context.transcript import read_unsummarized
 from conversations.followups.waits import is_waiting
 from conversations.live.event_log import ConversationLog
@@ -22,7 +27,8 @@ from conversations.models import (
 from conversations.promises.apply_verdicts import UNBACKED
 from conversations.turns.after_reply import add_reply_events, queue_analysis
 from conversations.voice.spoken_calls import attach_calls
-from projects.models import AgentVersion, Project
+from projects.models import AgentVersion
+from tenancy.prepared_queries import PreparedQuery
 
 REPLY_FIELDS = (
     "message",
@@ -37,6 +43,21 @@ REPLY_FIELDS = (
 )
 
 
+def _last_answer(conversation: UUID) -> QuerySet[Message, Any]:
+    answers = Message.objects.filter(conversation_id=conversation).exclude(
+        role__in=(MessageRole.USER, MessageRole.SYSTEM)
+    )
+    return answers.order_by("-seq").values("seq")[:1]
+
+
+UNANSWERED = PreparedQuery(
+    lambda conversation: Message.objects.filter(
+        conversation_id=conversation, role=MessageRole.USER, seq__gt=Coalesce(Subquery(_last_answer(conversation)), 0)
+    ).order_by("seq"),
+    kinds=(UUID,),
+)
+
+
 def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> Turn:
     """Add the turn of the voice model's words, with the caller's messages they answer, and queue its flows."""
     conversation = log.conversation
@@ -45,7 +66,9 @@ def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> T
     answered_messages, freshness = unanswered(conversation), _freshness(conversation, session)
     turn = log.add_turn(Origin.MESSAGE if answered_messages else Origin.URGENT)
     log.writes.send()
-    Message.objects.filter(pk__in=[message.pk for message in answered_messages], turn=None).update(turn=turn)
+    for message in answered_messages:
+        if message.turn_id is None:
+            log.writes.change(Message, message.pk, turn=turn.pk)
     turn.message = answered_messages[-1] if answered_messages else None
     turn.reply = log.add_message(MessageRole.AGENT, text, turn=turn, idn="agent_message")
     turn.status, turn.replied_at, turn.finished_at = TurnStatus.DONE, log.now, log.now
@@ -61,10 +84,7 @@ def add_spoken_turn(log: ConversationLog, session: VoiceSession, text: str) -> T
 
 def unanswered(conversation: Conversation) -> list[Message]:
     """The caller's messages since the last answer, oldest first."""
-    said = Message.objects.filter(conversation=conversation)
-    answered = said.exclude(role__in=(MessageRole.USER, MessageRole.SYSTEM)).order_by("-seq").values("seq")[:1]
-    since = answered.first()
-    return list(said.filter(role=MessageRole.USER, seq__gt=since["seq"] if since else 0).order_by("seq"))
+    return UNANSWERED(conversation.pk)
 
 
 def _freshness(conversation: Conversation, session: VoiceSession) -> Freshness:
@@ -78,12 +98,14 @@ def _freshness(conversation: Conversation, session: VoiceSession) -> Freshness:
 
 
 def _working_hours(log: ConversationLog) -> dict[str, str | bool]:
-    project = Project.objects.select_related("agent_version").get(pk=log.conversation.project_id)
+    project = read_project(log.conversation.project_id)
     return working_status(cast(AgentVersion, project.agent_version).config, at=log.now).document
 
 
 def _clear_correction(conversation: Conversation, session: VoiceSession) -> None:
     """Clear the correction if the voice model was told every claim in it before it spoke."""
+    if not conversation.correction:
+        return
     claims = Event.objects.filter(conversation=conversation, idn=UNBACKED, seq__gt=session.applied)
-    if conversation.correction and not claims.exists():
+    if not claims.exists():
         conversation.correction = ""

@@ -24,10 +24,25 @@ from conversations.prompts.session import SessionContext, update_text
 from conversations.turns.channel_signals import TRANSFERRED
 from conversations.turns.services import has_talked_enough
 from conversations.voice.turns import unanswered
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 
 DIRECTIVES_WRITTEN = "directives_written"
+CONVERSATION = PreparedQuery(lambda conversation: Conversation.objects.filter(pk=conversation), kinds=(UUID,))
+EVENTS = PreparedQuery(
+    lambda conversation, after, last: Event.objects.filter(
+        conversation_id=conversation,
+        idn__in=(DIRECTIVES_WRITTEN, URGENT, UNBACKED),
+        seq__gt=after,
+        seq__lte=last,
+    ).order_by("seq"),
+    kinds=(UUID, int, int),
+)
+DIRECTIVES = PreparedQuery(
+    lambda conversation, version: Directives.objects.filter(conversation_id=conversation, version=version),
+    kinds=(UUID, int),
+)
 OVER = "The call is over for you. Say nothing more."
 
 
@@ -74,7 +89,7 @@ async def update_frames(cursor: UpdatesCursor) -> Frames:
 def due_after(cursor: UpdatesCursor, after: int | None) -> Due:
     """The updates due now. With `after` None, those that an earlier reply has told are left out."""
     with tenant_tx(cursor.organization_id):
-        conversation = Conversation.objects.filter(pk=cursor.conversation_id).first()
+        conversation = next(iter(CONVERSATION(cursor.conversation_id)), None)
         if conversation is None:
             return Due([], after, 0, stop={"code": "ended"})
         if stop := stop_of(conversation):
@@ -113,9 +128,8 @@ def _is_held(conversation: Conversation) -> bool:
 
 
 def _updates(conversation: Conversation, after: int | None) -> Sequence[Event]:
-    rows = Event.objects.filter(conversation=conversation, idn__in=_NAMES, seq__gt=after or 0)
     # Events added since the conversation was read come with the next read.
-    found = list(rows.filter(seq__lte=conversation.last_event).order_by("seq"))
+    found = EVENTS(conversation.pk, after or 0, conversation.last_event)
     newest = max((event.seq for event in found if event.idn == DIRECTIVES_WRITTEN), default=0)
     return [
         event
@@ -136,7 +150,7 @@ def _frame(event: Event) -> Frame:
 
 
 def _directives(event: Event) -> dict[str, Any]:
-    written = Directives.objects.get(conversation_id=event.conversation_id, version=event.payload["version"])
+    [written] = DIRECTIVES(event.conversation_id, event.payload["version"])
     text = update_text(SessionContext(directives=view_of(written)))
     return {"version": written.version, "turn": str(written.turn_id), "text": text}
 
