@@ -39,7 +39,7 @@ class CallRow:
     """A call. `newest` is the last line of its transcript, `length` its duration as minutes and seconds.
 
     `summary` is of its conversation so far, `todos` the number of its todos. The tokens are those of the realtime model,
-    `cost` that of all other model calls; empty without any, or if a price is unknown.
+    `voice_cost` is theirs and `cost` that of all other model calls; empty without any, or if a price is unknown.
     """
 
     id: UUID
@@ -58,6 +58,7 @@ class CallRow:
     todos: int
     audio_tokens: str
     text_tokens: str
+    voice_cost: str
     cost: str
 
 
@@ -147,6 +148,7 @@ def _row(call: Call, name: str, *, zone: str, cost: str) -> CallRow:
         todos=vars(call)["todos"],
         audio_tokens=_tokens(call, "audio"),
         text_tokens=_tokens(call, "text"),
+        voice_cost=total_cost([Decimal(str(call.usage.get("cost", 0)))]),
         cost=cost,
     )
 

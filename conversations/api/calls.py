@@ -23,13 +23,17 @@ OVER = OpenApiResponse(description="The call is over.")
 
 
 class CallUsagePayload(TypedDict):
-    """Tokens of the realtime model. A call by text has none: its model calls are those of its turns."""
+    """Tokens of the realtime model. A call by text has none: its model calls are those of its turns. Of the tokens
+    `cached_in`, `cached_audio_in` are audio. `cost` is in USD, null if the model's prices are unknown.
+    """
 
     audio_in: int
     text_in: int
     cached_in: int
     audio_out: int
     text_out: int
+    cached_audio_in: int
+    cost: float | None
 
 
 class CallPayload(TypedDict):
@@ -70,6 +74,8 @@ def call_payload(call: Call) -> CallPayload:
             "cached_in": call.usage.get("cached_in", 0),
             "audio_out": call.usage.get("audio_out", 0),
             "text_out": call.usage.get("text_out", 0),
+            "cached_audio_in": call.usage.get("cached_audio_in", 0),
+            "cost": call.usage.get("cost"),
         },
         "created_at": stamp(call.created_at),
         "answered_at": stamp(call.answered_at),

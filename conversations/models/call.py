@@ -30,7 +30,8 @@ class Call(TenantModel):
 
     A call from a browser keeps the browser's SDP `offer` until the provider has answered it, and the `answer` for the
     browser. `connected_at` is when the browser's audio was connected. `usage` counts the realtime model's tokens by kind:
-    `audio_in`, `text_in`, `cached_in`, `audio_out`, `text_out`.
+    `audio_in`, `text_in`, `cached_in` and of that `cached_audio_in`, `audio_out`, `text_out`; `cost` is theirs in USD, if
+    their prices are known.
     """
 
     project = TenantForeignKey("projects.Project", related_name="calls", db_index=False)
