@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from console.inbox.listing import UNNAMED
 from console.layout import projects_of, shell_context
+from conversations.calls.web_calls import can_call
 from conversations.common.customer_names import conversation_names
 from conversations.models import Channel, Conversation
 from projects.agents.drafts import read_draft
@@ -55,6 +56,7 @@ def playground(request: HttpRequest, project_slug: str) -> HttpResponse:
     else:
         with tenant_tx(entry.project.organization.pk):
             context["has_draft"] = read_draft(entry.project).draft is not None
+            context["takes_calls"] = can_call(entry.project)
         context["tries_draft"] = context["has_draft"] and request.GET.get("settings") == "draft"
     return render(request, "playground.html", context)
 

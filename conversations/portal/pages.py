@@ -18,6 +18,7 @@ from django.utils.translation import get_language, get_language_from_request, ge
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from conversations.calls.web_calls import offers_calls
 from conversations.common.payloads import RatingPayload
 from conversations.common.presenters import message_payload, rating_payload
 from conversations.common.translations import language_of
@@ -104,6 +105,7 @@ def _page(request: HttpRequest, visit: Visit, token: str, *, typed: str) -> Http
         "longest": LONGEST_MESSAGE,
         "typed": typed,
         "key": secrets.token_hex(16),
+        "takes_calls": offers_calls(visit.project),
     }
     return _render(request, "page.html", context, status=422 if typed else 200)
 

@@ -7,6 +7,7 @@ import { refill, state } from "./dom.js";
 import { fill, gettext } from "./i18n.js";
 import { Inspector } from "./inspector.js";
 import { offerKeys } from "./keys.js";
+import { Microphone } from "./microphone.js";
 import { Persona } from "./persona.js";
 import { Phone } from "./phone.js";
 import { Session } from "./session.js";
@@ -91,6 +92,8 @@ class Playground {
       button.addEventListener("click", () => this.setDraft(button.value === "draft"));
     at("new").addEventListener("click", () => this.anew());
     if (at("phone")) this.phone = this.session.phone = new Phone(at("phone"), { api: this.api, toast: this.toast, onCall: () => this.call() });
+    if (at("microphone"))
+      this.microphone = new Microphone(at("microphone"), { api: this.api, toast: this.toast, start: () => this.startSpeaking() });
     offerKeys(["↵", gettext("Send")], ["⇧ ↵", gettext("New line")], ["N", gettext("New conversation"), { n: () => this.anew() }]);
   }
 
@@ -117,10 +120,17 @@ class Playground {
     this.session.send(content, { start: () => this.start() });
   }
 
-  async start() {
-    await this.session.begin({ channel: this.channel, persona: this.persona.forApi(), isDraft: this.isDraft });
+  async start(channel = this.channel) {
+    await this.session.begin({ channel, persona: this.persona.forApi(), isDraft: this.isDraft });
     if (this.session.id) history.pushState(null, "", `?conversation=${encodeURIComponent(this.session.id)}`);
-    if (this.isPhone && this.session.id) await this.phone.begin(this.session.id);
+    if (this.isPhone && channel === "phone" && this.session.id) await this.phone.begin(this.session.id);
+  }
+
+  /** A new conversation, in which the microphone is heard. */
+  async startSpeaking() {
+    if (this.session.id) this.anew();
+    await this.start("webcall");
+    return this.session.id;
   }
 
   /** True if what is typed is said in a call. */
@@ -228,6 +238,7 @@ class Playground {
     at("persona-open").querySelector("span").textContent = name || gettext("Test customer");
     this.composer.address(name ?? "");
     this.phone?.show(this.isPhone && (!conversation || this.phone.has(conversation.id)));
+    this.microphone?.show(["phone", "webcall"].includes(this.channel));
   }
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -12,13 +13,16 @@ from django.db.models import F
 from playwright.sync_api import Locator, Page, Route, expect
 
 from conversations.handover.operators import answer, take_over
-from conversations.models import Conversation, Persona
+from conversations.models import Call, Conversation, Persona
 from conversations.turns.services import give_fields, start_conversation
 from tests.browser.axe import findings
 from tests.browser.conftest import DESK, PHONE, App, Complaints, open_page
 from tests.browser.talk import composer
 from tests.browser.test_business import book_table
 from tests.browser.test_widget import configure, launcher, log, say
+from tests.calls_provider import Provider
+from tests.conversations.calls.conftest import Line
+from tests.conversations.widget.conftest import place_widget
 from tools.models import Booking, Verification
 from tools.services.signed_links import PortalTarget, portal_token
 from tools.services.verification.services import record_verification
@@ -263,3 +267,27 @@ def test_a_right_to_left_page_fits_its_window(own_page: Page, app: App) -> None:
     own_page.get_by_label("رسالتك").fill("مرحبا")
     own_page.get_by_role("button", name="إرسال").click()
     expect(own_page.get_by_role("log").locator(".po-said")).to_have_text(["أنت:مرحبا", "الوكيل:مساء الخير"])
+
+
+# Calls
+
+
+def test_a_customer_calls_from_their_page(own_page: Page, app: App, calls_provider: Provider, settings: Any) -> None:
+    """The audio is connected, what is said is shown, and the button comes back."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    line = Line(app.tenant, calls_provider)
+    line.connect()
+    place_widget(app.tenant, call_button="on")
+    own_page.reload()
+    own_page.get_by_role("button", name="Call ").click()
+    card = own_page.get_by_role("region", name="Call with")
+    expect(card).to_contain_text("In a call")
+    expect(card.get_by_role("log")).to_contain_text("Hello, how can I help you?")
+    assert everywhere(own_page) == []
+    with app.tenant.tx():
+        line.call_id = Call.objects.get().external_id
+    assert line.at_provider()["media"] == "connected"
+    line.say("Bye.", {"say": "Goodbye!", "call": "end_call"})
+    expect(card).to_contain_text("Call ended")
+    own_page.get_by_role("button", name="Close").click()
+    expect(own_page.get_by_role("button", name="Call ")).to_be_focused()

@@ -12,7 +12,7 @@ from projects.records.attributes import set_attribute
 from tests.browser.conftest import App, open_page
 from tests.browser.test_playground import send
 from tests.calls_provider import Provider
-from tests.conversations.calls.conftest import KITCHEN
+from tests.conversations.calls.conftest import KITCHEN, Line
 from tools.engine.transfers import TRANSFER_NUMBERS
 
 pytestmark = pytest.mark.browser
@@ -62,3 +62,25 @@ def test_the_caller_hangs_up_and_calls_again(phone: Page, app: App) -> None:
         assert Call.objects.count() == 2
     phone.get_by_role("button", name="Hang up").click()
     expect(state(phone)).to_have_text("Call ended")
+
+
+def test_a_member_speaks_with_the_agent(page: Page, app: App, calls_provider: Provider, settings: Any) -> None:
+    """Over the provider that the project has connected; what is said is the test conversation's transcript."""
+    settings.OUTBOUND_ALLOW = ["127.0.0.1"]
+    line = Line(app.tenant, calls_provider)
+    line.connect()
+    open_page(page, app, "playground")
+    page.get_by_role("button", name="Phone", exact=True).click()
+    page.get_by_role("button", name="Call with the microphone").click()
+    card = page.get_by_role("region", name="Call with")
+    expect(card).to_contain_text("In a call")
+    expect(page.locator("#chat")).to_contain_text("Hello, how can I help you?")
+    with app.tenant.tx():
+        made = Call.objects.select_related("conversation").get()
+    line.call_id = made.external_id
+    assert made.conversation.is_test
+    assert line.at_provider()["media"] == "connected"
+    card.get_by_role("button", name="Hang up").click()
+    line.until_state("ended")
+    card.get_by_role("button", name="Close").click()
+    expect(page.get_by_role("button", name="Call with the microphone")).to_be_focused()

@@ -527,6 +527,9 @@ ACCOUNT = {
     "files/<str:token>": 404,
     "c/<str:token>": 404,
     "c/<str:token>/events": 404,
+    "c/<str:token>/calls": 405,
+    "c/<str:token>/calls/<uuid:call_id>": 404,
+    "c/<str:token>/calls/<uuid:call_id>/events": 404,
     # The shop exists only in the demo.
     "demo/shop": 404,
     "demo/shop/wp-json/wc/v3/orders": 404,
