@@ -35,6 +35,7 @@ APPS = ("config", "console", "conversations", "notices", "operations", "privacy"
 # What customers read. The sources of the widget are theirs, too.
 FOR_CUSTOMERS = (
     "console/bookings/customer.py",
+    "conversations/calls/gap_notice.py",
     "conversations/channels/blocks.py",
     "conversations/channels/keywords.py",
     "conversations/common/translations.py",

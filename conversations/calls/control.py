@@ -7,10 +7,14 @@ import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
+from uuid import uuid4
 
-from conversations.calls.store import KeptCall, add_usage, note_output, report, undelivered_calls
+from conversations.calls.read_back import QUIET, SessionItems, read_back
+from conversations.calls.report_queue import ReportQueue
+from conversations.calls.store import KeptCall, mark_missing_words, read_record
 from conversations.calls.transcript import Transcript
 from conversations.calls.typed import typed_words
+from conversations.calls.voice_usage import tokens_of
 from conversations.live.stream import Frame
 from conversations.voice.reports import Report, ReportType
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
@@ -29,29 +33,9 @@ LOOK_SECONDS = 0.05
 AT_ONCE = frozenset({"flag_caller"})
 # Updates that the agent tells the caller now.
 TOLD_NOW = frozenset({"urgent_message", "correction"})
-CUT_OFF = (
-    "The line was cut for a moment. If you called a tool and got no result, call it again. "
-    "Ask the caller to repeat what they said last."
-)
+REPEAT = "Ask the caller to repeat what they said last."
 LOOKUP = "lookup_caller"
 LOOKUP_SECONDS = 4.0
-# More than any response uses.
-MOST_TOKENS = 10_000_000
-
-
-def tokens_of(response: Any) -> dict[str, int]:
-    """The tokens of one response by kind, as `Call.usage` counts them; empty if the provider doesn't say."""
-    usage = response.get("usage") if isinstance(response, Mapping) else None
-    if not isinstance(usage, Mapping):
-        return {}
-    found = {}
-    for side, details in (("in", usage.get("input_token_details")), ("out", usage.get("output_token_details"))):
-        given = details if isinstance(details, Mapping) else {}
-        for kind in ("audio", "text", "cached"):
-            count = given.get(f"{kind}_tokens")
-            if isinstance(count, int) and 0 < count < MOST_TOKENS:
-                found[f"{kind}_{side}"] = count
-    return found
 
 
 class CallControl:
@@ -62,22 +46,27 @@ class CallControl:
         self._kept = kept
         self._connection = connection
         self._transcript = Transcript()
+        self._items = SessionItems(connection)
+        self._reports = ReportQueue(job, kept)
         self._seen_calls: set[str] = set()
         self._tools: set[asyncio.Task[None]] = set()
         self._is_responding = False
         self._wants_response = False
         self._is_urgent = False
+        # Set while the caller doesn't speak.
+        self._silence = asyncio.Event()
+        self._silence.set()
         self.stop: Mapping[str, str] | None = None
 
     async def run(self, *, is_taken_over: bool) -> None:
         """Serve the session until the provider closes it or the voice must stop."""
         reading = asyncio.create_task(self._read())
         updating = asyncio.create_task(self._update())
-        typing = asyncio.create_task(self._hear_typed()) if self._kept.is_typed else None
-        others = [typing] if typing else []
+        others = [asyncio.create_task(self._hear_typed())] if self._kept.is_typed else []
         try:
             await (self._resume() if is_taken_over else self._greet())
-            done, _ = await asyncio.wait({reading, updating, *others}, return_when=asyncio.FIRST_COMPLETED)
+            ends = {reading, updating, *others, self._reports.failed}
+            done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
             if self.stop is not None and not reading.done():
@@ -90,21 +79,26 @@ class CallControl:
 
     async def report_rest(self) -> None:
         """Report what is left when the call is over."""
-        await self._report(self._transcript.take_rest())
+        self._reports.add(self._transcript.take_rest())
+        await self._reports.flush()
 
     async def _read(self) -> None:
         async for event in self._connection.events():
             await self._on_event(event)
 
     async def _on_event(self, event: Mapping[str, Any]) -> None:
-        await self._report(self._transcript.take(event))
+        self._items.take(event)
+        self._reports.add(self._transcript.take(event))
+        if self._transcript.speaking:
+            self._silence.clear()
+        else:
+            self._silence.set()
         kind = event["type"]
         if kind == "response.created":
             self._is_responding = True
         elif kind == "response.done":
             self._is_responding = False
-            if used := tokens_of(event.get("response")):
-                await in_db(add_usage, self._job, self._kept, used)
+            self._reports.add_tokens(tokens_of(event.get("response")))
         elif kind == "response.output_item.done":
             self._on_item(event.get("item"))
         await self._respond()
@@ -112,18 +106,14 @@ class CallControl:
     async def _hear_typed(self) -> None:
         """Say to the model what the caller types. It is stored as said before: after a crash, the agent asks again."""
         async for words in typed_words(self._job, self._kept):
-            await self._report([Report(words.report_id, ReportType.CALLER_SAID, text=words.text)])
+            self._reports.add([Report(words.report_id, ReportType.CALLER_SAID, text=words.text)])
+            await self._reports.flush()
             self._transcript.heard = f"{self._transcript.heard} {words.text}".strip()
             content = [{"type": "input_text", "text": words.text}]
             item = {"type": "message", "role": "user", "content": content}
             await self._connection.send({"type": "conversation.item.create", "item": item})
             self._wants_response = True
             await self._respond()
-
-    async def _report(self, reports: list[Report]) -> None:
-        if reports:
-            await in_db(report, self._job, self._kept, *reports)
-            failpoint("call.reported")
 
     # Tools
 
@@ -149,17 +139,20 @@ class CallControl:
         """Run one tool and give the model its result. The log's own row makes it run once."""
         failpoint("call.tool_asked")
         heard, self._transcript.heard = self._transcript.heard, ""
+        # What was said before the call is on record before it.
+        await self._reports.flush()
         answer = await handle_tool_call(self._live_call(call_id, name, arguments, heard=heard))
         failpoint("call.tool_done")
         self._is_urgent = self._is_urgent or (name in AT_ONCE and answer.signal is not None)
         item = {"type": "function_call_output", "call_id": call_id, "output": answer.result}
         await self._connection.send({"type": "conversation.item.create", "item": item})
-        await in_db(note_output, self._job, self._kept, call_id)
-        failpoint("call.output_sent")
+        self._reports.add_output(call_id)
         if answer.signal is None:
             self._wants_response = True
             self._tools.discard(asyncio.current_task())
             await self._respond()
+        await self._reports.flush()
+        failpoint("call.output_sent")
 
     def _live_call(self, call_id: str, name: str, arguments: str, *, heard: str = "") -> LiveCall:
         return LiveCall(
@@ -194,13 +187,22 @@ class CallControl:
         await self._respond()
 
     async def _resume(self) -> None:
-        """Give the model the results that it may not have, and tell it that the line was cut."""
-        for called in await in_db(undelivered_calls, self._job, self._kept):
+        """Give the model the results that it may not have, and read back what was said while nobody listened."""
+        record = await in_db(read_record, self._job, self._kept)
+        for called in record.undelivered:
             self._seen_calls.add(called["call"])
             if called["call"] != LOOKUP:
                 self._run_tool(called["call"], called["tool"], "{}")
-        await self._tell(CUT_OFF)
-        self._wants_response = True
+        found = await read_back(self._items, record)
+        if found.has_missing_words:
+            await in_db(mark_missing_words, self._job, self._kept)
+            await self._tell(REPEAT)
+        self._reports.add(found.reports)
+        for item in found.calls:
+            self._on_item(item)
+        # The provider answers a caller who speaks by itself.
+        is_answered = found.last_speaker == "assistant" or (found.last_speaker == "user" and not self._kept.is_typed)
+        self._wants_response = self._wants_response or found.has_missing_words or not is_answered
         await self._respond()
 
     # Updates
@@ -217,18 +219,19 @@ class CallControl:
 
     async def _deliver(self, frame: Frame) -> None:
         """Insert an update into the session, once the caller is silent."""
-        while self._transcript.speaking:
-            await asyncio.sleep(LOOK_SECONDS)
-        await self._tell(frame.data["text"])
+        await self._silence.wait()
+        await self._tell(frame.data["text"], is_quiet=frame.event not in TOLD_NOW)
         seq = int(frame.data["seq"])
-        await self._report([Report(f"update:{seq}", ReportType.UPDATE_APPLIED, seq=seq)])
+        self._reports.add([Report(f"update:{seq}", ReportType.UPDATE_APPLIED, seq=seq)])
         if frame.event in TOLD_NOW:
             self._wants_response = True
             await self._respond()
 
-    async def _tell(self, text: str) -> None:
+    async def _tell(self, text: str, *, is_quiet: bool = False) -> None:
         content = [{"type": "input_text", "text": text}]
         item = {"type": "message", "role": "system", "content": content}
+        if is_quiet:
+            item["id"] = f"{QUIET}{uuid4().hex[:20]}"
         await self._connection.send({"type": "conversation.item.create", "item": item})
 
     async def _last_words(self, reading: asyncio.Task[None]) -> None:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.calls.account import TYPED, account_of
+from conversations.calls.gap_notice import add_words_missing
+from conversations.calls.transcript import SPEECH
+from conversations.calls.voice_usage import cost_of
 from conversations.common.business_hours import working_status
-from conversations.live.event_log import job_log
+from conversations.live.event_log import job_log, open_log
 from conversations.models import OPEN_STATES, Call, CallState, Channel, Event
 from conversations.voice.deduplication import CALLED
 from conversations.voice.reports import REPORTED, Report, ReportType, process_reports
 from conversations.voice.session import LiveSession, build_session
 from conversations.voice.updates import cursor_for
-from jobs.fence import job_tx, reading
+from jobs.fence import job_tx, prove, reading
 from jobs.lanes import ClaimedJob
 from jobs.models import State
 from llm.realtime import RealtimeCalls
@@ -35,6 +39,12 @@ NO_AGENT = "The agent has no published settings."
 CLOSED = "The business is closed."
 GAP = "call_gap"
 OUTPUT = "output:"
+# Whose words a report holds, as the provider names them.
+SPEAKERS = {ReportType.CALLER_SAID.value: "user", ReportType.AGENT_SAID.value: "assistant"}
+# The cost among the counts of `Call.usage`, in USD, of tokens whose price was known.
+COST = "cost"
+# Speech whose words never came is asked for again after each gap, so not too much of it.
+MOST_BEGUN = 3
 
 
 @dataclass(frozen=True)
@@ -169,25 +179,69 @@ def note_gap(job: ClaimedJob, kept: KeptCall) -> None:
         log.add_event(GAP, payload={"call": str(kept.call_id)})
 
 
-def add_usage(job: ClaimedJob, kept: KeptCall, used: Mapping[str, int]) -> None:
-    """Count the tokens of one response. Raises LeaseLost."""
-    with job_tx(job):
-        usage = dict(Call.objects.get(pk=kept.call_id).usage)
-        for kind, count in used.items():
-            usage[kind] = usage.get(kind, 0) + count
-        Call.objects.filter(pk=kept.call_id).update(usage=usage)
+def record(
+    job: ClaimedJob, kept: KeptCall, reports: Sequence[Report], *, outputs: Sequence[str], tokens: Mapping[str, int]
+) -> None:
+    """Store reports, that the model received the results of tool calls, and tokens, in one transaction.
+
+    Raises LeaseLost.
+    """
+    with tenant_tx(kept.organization_id, plans_once=True):
+        if reports:
+            process_reports(kept.conversation_id, reports, project_id=kept.project_id, job=job)
+        if outputs:
+            with open_log(kept.conversation_id) as log:
+                prove(job)
+                for call_id in outputs:
+                    log.add_event(REPORTED, payload={"id": f"{OUTPUT}{call_id}", "type": "tool_output"})
+        if tokens:
+            prove(job)
+            _count(kept, tokens)
 
 
-def note_output(job: ClaimedJob, kept: KeptCall, call_id: str) -> None:
-    """Record that the model received the result of a tool call."""
+def _count(kept: KeptCall, tokens: Mapping[str, int]) -> None:
+    usage: dict[str, Any] = Call.objects.values_list("usage", flat=True).get(pk=kept.call_id)
+    for kind, count in tokens.items():
+        usage[kind] = usage.get(kind, 0) + count
+    cost = cost_of(tokens, model=str(kept.session.config.get("model")), prices=settings.MODEL_PRICES)
+    if cost is not None:
+        usage[COST] = round(usage.get(COST, 0) + float(cost), 6)
+    Call.objects.filter(pk=kept.call_id).update(usage=usage)
+
+
+def mark_missing_words(job: ClaimedJob, kept: KeptCall) -> None:
+    """Say in the transcript that words may be missing here. Raises LeaseLost."""
     with job_log(job, kept.conversation_id) as log:
-        log.add_event(REPORTED, payload={"id": f"{OUTPUT}{call_id}", "type": "tool_output"})
+        add_words_missing(log)
 
 
-def undelivered_calls(job: ClaimedJob, kept: KeptCall) -> list[Mapping[str, Any]]:
-    """Tool calls that were begun and whose result the model may not have."""
+@dataclass(frozen=True)
+class CallRecord:
+    """The record of a call that is taken over.
+
+    `undelivered` are tool calls that were begun and whose result the model may not have, `said` the ids of words, `begun`
+    those of speech that began and has no words. `last_speaker` is `user` or `assistant`, empty if nobody spoke.
+    """
+
+    undelivered: Sequence[Mapping[str, Any]]
+    said: frozenset[str]
+    begun: Sequence[str]
+    last_speaker: str
+
+
+def read_record(job: ClaimedJob, kept: KeptCall) -> CallRecord:
+    """Read the record of a call."""
     with reading(job):
-        events = Event.objects.filter(conversation_id=kept.conversation_id)
-        called = {one.payload["call"]: one.payload for one in events.filter(idn=CALLED).order_by("seq")}
-        given = events.filter(idn=REPORTED, payload__type="tool_output").values_list("payload__id", flat=True)
-        return [payload for call, payload in called.items() if f"{OUTPUT}{call}" not in set(given)]
+        events = Event.objects.filter(conversation_id=kept.conversation_id).order_by("seq")
+        called = {one.payload["call"]: one.payload for one in events.filter(idn=CALLED)}
+        reported = [one.payload for one in events.filter(idn=REPORTED)]
+    ids = [str(one["id"]) for one in reported]
+    words = [one for one in reported if one["type"] in SPEAKERS]
+    said = frozenset(one["id"] for one in words)
+    begun = [one.removeprefix(SPEECH) for one in ids if one.startswith(SPEECH)]
+    return CallRecord(
+        undelivered=[payload for call, payload in called.items() if f"{OUTPUT}{call}" not in ids],
+        said=said,
+        last_speaker=SPEAKERS[words[-1]["type"]] if words else "",
+        begun=[item for item in begun if item not in said][-MOST_BEGUN:],
+    )

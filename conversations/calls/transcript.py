@@ -12,6 +12,8 @@ from conversations.voice.reports import Report, ReportType
 # long it was played.
 CHARACTERS_PER_SECOND = 15
 CUT = " —"
+# Reports of the caller's speech are known by the item that its words will be.
+SPEECH, SILENCE = "speech:", "silence:"
 LONGEST = 8_000
 
 
@@ -42,11 +44,11 @@ class Transcript:
 
     def _on_speech_started(self, event: Mapping[str, Any]) -> list[Report]:
         self.speaking = True
-        return [Report(_id(event, "event_id"), ReportType.SPEECH_STARTED)]
+        return [Report(f"{SPEECH}{_speech(event)}", ReportType.SPEECH_STARTED)]
 
     def _on_speech_stopped(self, event: Mapping[str, Any]) -> list[Report]:
         self.speaking = False
-        return [Report(_id(event, "event_id"), ReportType.SPEECH_STOPPED)]
+        return [Report(f"{SILENCE}{_speech(event)}", ReportType.SPEECH_STOPPED)]
 
     def _on_committed(self, event: Mapping[str, Any]) -> list[Report]:
         self._untranscribed.add(_id(event, "item_id"))
@@ -97,6 +99,10 @@ def heard_part(text: str, *, seconds: float) -> str:
         return text
     heard = text[:most].rpartition(" ")[0]
     return f"{heard}{CUT}" if heard else ""
+
+
+def _speech(event: Mapping[str, Any]) -> str:
+    return (_id(event, "item_id") or _id(event, "event_id"))[:180]
 
 
 def _id(event: Mapping[str, Any], name: str) -> str:

@@ -140,7 +140,7 @@ class OfflineCalls:
         match request.match_info["door"]:
             case "say":
                 session.script.extend(body.get("script", ()))
-                await session.say(body["text"])
+                await session.say(body["text"], speaks_s=body.get("speaks_s", 0))
             case "speak":
                 await session.start_speaking()
             case "emit":

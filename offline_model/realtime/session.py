@@ -38,7 +38,8 @@ def usage_of(step: Json) -> Json:
 class Session:
     """A call. `state` is pending, live, rejected, referred or ended. `script` holds the model's next answers.
 
-    A step is `{"say": text}`, `{"call": name, "arguments": {…}}` or both; `"interrupted_ms"` cuts what was said.
+    A step is `{"say": text}`, `{"call": name, "arguments": {…}}` or both; `"interrupted_ms"` cuts what was said,
+    `"thinks_s"` is the time before it.
     """
 
     call_id: str
@@ -61,6 +62,9 @@ class Session:
     _dialog: Dialog = field(default_factory=Dialog)
     _called: dict[str, str] = field(default_factory=dict)
     _has_spoken: bool = False
+    # The session's items in their order, by id, and the one that the caller is speaking.
+    _items: dict[str, Json] = field(default_factory=dict)
+    _speaking: str = ""
     _peer: Peer | None = None
 
     @property
@@ -97,18 +101,23 @@ class Session:
         self._peer = Peer(partial(self.end, "ended"))
         return await self._peer.answer(offer)
 
-    async def say(self, text: str) -> None:
-        """The caller says something, and the model answers."""
-        item = self._id("item")
-        await self.emit("input_audio_buffer.speech_started", item_id=item)
+    async def say(self, text: str, *, speaks_s: float = 0) -> None:
+        """The caller says something for so long, and the model answers."""
+        item = self._speaking or await self.start_speaking()
+        await asyncio.sleep(speaks_s)
+        self._speaking = ""
         await self.emit("input_audio_buffer.speech_stopped", item_id=item)
         await self.emit("input_audio_buffer.committed", item_id=item)
+        content = [{"type": "input_audio", "transcript": text}]
+        await self._add({"id": item, "type": "message", "role": "user", "status": "completed", "content": content})
         await self.emit("conversation.item.input_audio_transcription.completed", item_id=item, transcript=text)
         await self.respond()
 
-    async def start_speaking(self) -> None:
-        """The caller begins to speak and goes on."""
-        await self.emit("input_audio_buffer.speech_started", item_id=self._id("item"))
+    async def start_speaking(self) -> str:
+        """The caller begins to speak and goes on. Returns the id of what they say."""
+        self._speaking = self._id("item")
+        await self.emit("input_audio_buffer.speech_started", item_id=self._speaking)
+        return self._speaking
 
     async def respond(self) -> None:
         """The model's next answer: the next step of the script, or a phrase of its own."""
@@ -116,6 +125,7 @@ class Session:
         self._has_spoken = True
         response = self._id("resp")
         await self.emit("response.created", response={"id": response, "status": "in_progress"})
+        await asyncio.sleep(step.get("thinks_s", 0))
         if step.get("say"):
             await self._speak(response, step)
         if step.get("call"):
@@ -127,6 +137,7 @@ class Session:
                 "arguments": step["raw"] if "raw" in step else json.dumps(step.get("arguments", {})),
             }
             self._called[item["call_id"]] = step["call"]
+            await self._add(item)
             await self.emit("response.output_item.done", response_id=response, item=item)
             if step.get("repeated"):
                 await self.emit("response.output_item.done", response_id=response, item=item)
@@ -171,6 +182,8 @@ class Session:
 
     async def _speak(self, response: str, step: Json) -> None:
         item = self._id("item")
+        content = [{"type": "output_audio", "transcript": step["say"]}]
+        await self._add({"id": item, "type": "message", "role": "assistant", "status": "completed", "content": content})
         await self.emit("output_audio_buffer.started", response_id=response)
         await self.emit(
             "response.output_audio_transcript.done", response_id=response, item_id=item, transcript=step["say"]
@@ -189,6 +202,8 @@ class Session:
             self.config |= event.get("session", {})
         elif kind == "conversation.item.create":
             await self._on_item(event.get("item", {}))
+        elif kind == "conversation.item.retrieve":
+            await self._retrieve(event)
         else:
             await self.emit("error", error={"type": "invalid_request_error", "message": f"Unknown event {kind}."})
 
@@ -207,7 +222,21 @@ class Session:
                 self.told_at.append(time.time())
                 self.told.append(text)
                 self._dialog.tell(text)
-        await self.emit("conversation.item.added", item={"id": self._id("item"), **item})
+        await self._add({"id": self._id("item"), **item})
+
+    async def _add(self, item: Json) -> None:
+        """Add an item to the session, and say which one it follows."""
+        previous = next(reversed(self._items), None)
+        self._items[item["id"]] = item
+        await self.emit("conversation.item.added", item=item, previous_item_id=previous)
+
+    async def _retrieve(self, event: Json) -> None:
+        item = self._items.get(event.get("item_id", ""))
+        if item is not None:
+            await self.emit("conversation.item.retrieved", item=item)
+            return
+        error = {"type": "invalid_request_error", "code": "item_not_found", "event_id": event.get("event_id")}
+        await self.emit("error", error={**error, "message": "No such item."})
 
     def _id(self, prefix: str) -> str:
         return f"{prefix}_{self.call_id}_{next(self._numbers)}"

@@ -118,6 +118,8 @@ export class Chat {
     const key = `message:${message.id}`;
     if (message.role === "user")
       return { key, signature: JSON.stringify([message.content, message.attachments]), build: () => this.fromCustomer(message) };
+    if (message.role === "system" && message.blocks.some(({ type }) => type === "notice"))
+      return { key, signature: message.content, build: () => h("div", { class: "mg-sys" }, message.content) };
     if (message.role === "system")
       return {
         key,

@@ -58,6 +58,7 @@ class RelaySession:
 
     async def run(self) -> None:
         """Serve the call until it is over, the caller's connection is gone, or another process holds the call."""
+        failpoint("relay.taken")
         reading, ending = asyncio.create_task(self._read()), asyncio.create_task(self._watch())
         tasks = {reading, ending, asyncio.create_task(self._speak()), asyncio.create_task(self._keep())}
         try:

@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from conversations.calls.arrival import LANE
+from conversations.calls.gap_notice import add_words_missing
 from conversations.calls.relay.after_speech import release_analysis
 from conversations.calls.relay.speech import Cut
 from conversations.calls.store import GAP
@@ -101,6 +102,8 @@ def take_call(call: RelayedCall) -> HeldCall | None:
             Call.objects.filter(pk=row.pk).update(gaps=row.gaps + 1)
             log.add_event(GAP, payload={"call": str(row.pk)})
             after = _before_last_words(log.conversation)
+            # Twilio keeps nothing of what was said meanwhile.
+            add_words_missing(log)
         else:
             Call.objects.filter(pk=row.pk).update(state=CallState.LIVE, answered_at=Now())
             log.add_event(f"call_{CallState.LIVE}", payload={"call": str(row.pk), "reason": ""})
@@ -113,7 +116,8 @@ def take_call(call: RelayedCall) -> HeldCall | None:
 
 def _before_last_words(conversation: Conversation) -> int:
     """The event before the agent's last message if the caller has said nothing since, else the last event."""
-    newest = Message.objects.filter(conversation=conversation).order_by("-seq").first()
+    said = Message.objects.filter(conversation=conversation).exclude(role=MessageRole.SYSTEM)
+    newest = said.order_by("-seq").first()
     if newest is None or newest.role == MessageRole.USER:
         return conversation.last_event
     told = conversation.events.filter(type=EventType.MESSAGE, payload__id=str(newest.pk)).order_by("seq").first()

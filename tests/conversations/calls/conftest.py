@@ -86,6 +86,10 @@ class Line:
         until(lambda: self.call().state == state, seconds=40, what=f"the call's state {state}, not {self.call().state}")
         return self.call()
 
+    def is_told(self, text: str) -> bool:
+        """True if the session was told this."""
+        return any(text in told for told in self.at_provider()["told"])
+
     def until_connected(self) -> None:
         until(lambda: self.at_provider()["connections"] > 0, seconds=40, what="the control connection")
 

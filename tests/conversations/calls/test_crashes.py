@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
 
+from conversations.calls.read_back import CUT_OFF
+from jobs.lanes import lane_of
 from tests.conversations.calls.conftest import Line
 from tests.conversations.calls.test_web_calls import answered, report, start
 from tests.conversations.widget.conftest import Visitor, place_widget
 from tests.processes import ForkServer, until
 from tools.models import Effect
-
-pytestmark = pytest.mark.short_leases
 
 LABELS = [
     "lane.claimed",
@@ -25,6 +26,12 @@ LABELS = [
 TEXT = {"call": "send_portal_link", "call_id": "call_p", "arguments": {}}
 
 
+@pytest.fixture(autouse=True)
+def _steady_leases(processes: ForkServer) -> None:
+    """A pause of a loaded machine is no death: a living worker keeps its call, and a dead one's lease is ended."""
+    processes.lease_seconds = 30
+
+
 @pytest.mark.parametrize("label", LABELS)
 def test_a_killed_workers_call_is_taken_over(label: str, line: Line, processes: ForkServer) -> None:
     """It reaches its end, with one result for the function call and one effect."""
@@ -32,11 +39,12 @@ def test_a_killed_workers_call_is_taken_over(label: str, line: Line, processes: 
     line.ring({"say": "Good evening!"})
     talk(line, until_dead=lambda: not doomed.is_alive)
     doomed.wait()
+    was_live = line.call().state == "live"
     processes.worker()
-    line.until_connected()
-    until(lambda: line.call().state == "live", seconds=40, what="the takeover")
-    # A call that is on record gets its result from the new worker; any other was lost, and the caller asks again.
-    if "call_p" not in recorded(line):
+    line.until_state("live")
+    until(lambda: line.is_told(CUT_OFF) if was_live else line.at_provider()["connections"], seconds=40, what="a keeper")
+    # A function call that was made gets its result from the new worker, also if it was never on record.
+    if "call_p" not in line.at_provider()["called_at"]:
         line.say("The link, please.", TEXT, {"say": "It is on its way."})
     until(lambda: "call_p" in line.at_provider()["outputs"], seconds=40, what="the result")
     line.say("Bye.", {"say": "Goodbye!", "call": "end_call"})
@@ -45,6 +53,12 @@ def test_a_killed_workers_call_is_taken_over(label: str, line: Line, processes: 
     with line.tenant.tx():
         assert Effect.objects.filter(tool="send_portal_link").count() == 1
     assert line.verbs().count("hangup") == 1
+    assert line.call().gaps == int(was_live)
+
+
+def test_a_dead_workers_call_waits_for_less_than_ten_seconds() -> None:
+    """For the end of its lease, and for the sweep that finds it."""
+    assert lane_of("call").lease_seconds + 2 * settings.SWEEP_SECONDS < 10
 
 
 @pytest.mark.parametrize("label", ["lane.claimed", "call.answering", "call.created", "call.connected"])

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from conversations.calls.control import REPEAT
+from conversations.calls.read_back import CUT_OFF
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import open_log
-from conversations.models import Conversation, TurnCall
+from conversations.models import Conversation, Event, TurnCall
 from projects.models.attribute_catalogue import SETTING
 from projects.records.attributes import set_attribute
 from tests.conversations.calls.conftest import KITCHEN, Line
@@ -23,6 +25,7 @@ def _worker(processes: ForkServer) -> None:
     processes.standing_worker()
 
 
+@pytest.mark.requirement("L02", "L08", "L17")
 def test_a_call_is_answered_by_the_whole_agent(line: Line) -> None:
     """With its instructions, its tools and its voice; it speaks first."""
     line.ring({"say": "Da Nello, good evening!"})
@@ -31,10 +34,13 @@ def test_a_call_is_answered_by_the_whole_agent(line: Line) -> None:
     session = line.at_provider()["session"]
     assert "Nello" in session["instructions"]
     assert "end_call" in [tool["name"] for tool in session["tools"]]
+    assert "Do NOT wait" in session["instructions"]
+    assert all(set(tool) == {"type", "name", "description", "parameters"} for tool in session["tools"])
     assert session["audio"]["output"]["voice"] == "marin"
     assert call.answered_at is not None
 
 
+@pytest.mark.requirement("T01", "T02")
 def test_what_was_said_is_the_transcript(line: Line) -> None:
     line.ring({"say": "Good evening!"})
     line.until_said(("agent", "Good evening!"))
@@ -45,6 +51,10 @@ def test_what_was_said_is_the_transcript(line: Line) -> None:
         ("user", "Have you a table on Friday?"),
         ("agent", "For how many?"),
     ]
+    with line.tenant.tx():
+        names = list(Event.objects.order_by("seq").values_list("idn", flat=True))
+    assert names[0] == "conversation_started"
+    assert names.count("conversation_started") == names.count("user_message") == 1
 
 
 def test_the_models_tokens_are_counted_by_kind(line: Line) -> None:
@@ -53,6 +63,7 @@ def test_the_models_tokens_are_counted_by_kind(line: Line) -> None:
     line.say("A table?", {"say": "Yes."})
     line.until_said(("agent", "Yes."))
     used = {"audio_in": 200, "text_in": 200, "cached_in": 100, "audio_out": 17, "text_out": 20}
+    used |= {"cached_audio_in": 0, "cost": None}
     until(lambda: line.api.get("/api/v1/calls").json()["results"][0]["usage"] == used, what=f"{line.call().usage}")
 
 
@@ -123,6 +134,20 @@ def test_the_end_is_a_hangup_after_the_last_word(line: Line) -> None:
     assert call.ended_at is not None
     with line.tenant.tx():
         assert Conversation.objects.get(pk=call.conversation_id).status == "ended"
+
+
+@pytest.mark.requirement("F19", "F11")
+def test_a_flagged_caller_is_hung_up_on_at_once(line: Line) -> None:
+    """In the middle of a sentence."""
+    line.ring({"say": "Good evening!"})
+    line.until_said(("agent", "Good evening!"))
+    step = {"say": "That", "keeps_playing": True, "call": "flag_caller", "arguments": {"reason": "Threats."}}
+    line.say("I'll find you.", step)
+    call = line.until_state("ended")
+    assert line.verbs()[-1] == "hangup"
+    with line.tenant.tx():
+        persona = Conversation.objects.select_related("persona").get(pk=call.conversation_id).persona
+    assert (persona.flagged, persona.flag_reason) == (True, "Threats.")
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -245,10 +270,58 @@ def test_a_caller_who_left_before_the_answer_ends_the_call(line: Line) -> None:
 
 
 def test_a_lost_control_connection_is_opened_again(line: Line) -> None:
-    """The call goes on, and the gap is marked."""
-    line.ring({"say": "Good evening!"}, {"say": "Sorry, could you repeat that?"})
+    """The call goes on. Nothing was said meanwhile, so nothing is missing, and the agent asks for nothing."""
+    line.ring({"say": "Good evening!"})
+    line.until_said(("agent", "Good evening!"))
+    cut(line)
+    line.say("A table?", {"say": "For how many?"})
+    line.until_said(("user", "A table?"), ("agent", "For how many?"))
+    assert line.call().gaps == 1
+    assert [role for role, _ in line.transcript()] == ["agent", "user", "agent"]
+    assert not line.is_told(REPEAT)
+
+
+# What is said while nobody listens
+
+
+def cut(line: Line) -> None:
+    """Cut the control connection, and wait for the next one."""
+    line.provider.door(f"calls/{line.call_id}/cut", {})
+    until(lambda: line.is_told(CUT_OFF), seconds=40, what="the next connection")
+
+
+def test_words_of_a_gap_are_read_back(line: Line) -> None:
+    """The caller had begun to speak before, so the session gives their words, and the last ones of the agent."""
+    line.ring({"say": "Good evening!"})
+    line.until_said(("agent", "Good evening!"))
+    line.provider.door(f"calls/{line.call_id}/speak", {})
+    until(lambda: any(one["id"].startswith("speech:") for one in line.events("voice_reported")), what="the beginning")
+    line.provider.door(f"calls/{line.call_id}/cut", {})
+    line.say("A table?", {"say": "For how many?"}, {"say": "Could you repeat that?"})
+    line.until_said(("agent", "Could you repeat that?"))
+    said = line.transcript()
+    assert [role for role, _ in said] == ["agent", "system", "user", "agent", "agent"]
+    assert said[2:4] == [("user", "A table?"), ("agent", "For how many?")]
+    assert line.is_told(REPEAT)
+
+
+def test_what_the_session_does_not_give_is_marked_as_missing(line: Line) -> None:
+    """The caller spoke and was answered while nobody listened: only the newest item's id can be learned."""
+    line.ring({"say": "Good evening!"})
     line.until_said(("agent", "Good evening!"))
     line.provider.door(f"calls/{line.call_id}/cut", {})
-    line.until_said(("agent", "Sorry, could you repeat that?"))
-    assert line.call().gaps == 1
-    assert any("The line was cut for a moment." in told for told in line.at_provider()["told"])
+    line.say("A table?", {"say": "For how many?"}, {"say": "Could you repeat that?"})
+    line.until_said(("agent", "For how many?"), ("agent", "Could you repeat that?"))
+    [missing] = [text for role, text in line.transcript() if role == "system"]
+    assert "missing" in missing
+    assert ("user", "A table?") not in line.transcript()
+
+
+def test_a_function_call_of_a_gap_is_run(line: Line) -> None:
+    line.ring({"say": "Good evening!"})
+    line.until_said(("agent", "Good evening!"))
+    line.provider.door(f"calls/{line.call_id}/cut", {})
+    step = {"call": "search_knowledge", "call_id": "call_g", "arguments": {"query": "dogs"}}
+    line.say("Are dogs allowed?", step, {"say": "I don't know."})
+    line.until_said(("agent", "I don't know."))
+    assert list(line.at_provider()["outputs"]) == ["call_g"]

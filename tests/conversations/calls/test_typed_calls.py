@@ -64,6 +64,7 @@ def test_what_is_typed_is_heard_and_answered(line: Line) -> None:
     assert line.verbs() == ["accept"]
 
 
+@pytest.mark.requirement("T28")
 @pytest.mark.standing_worker
 @pytest.mark.usefixtures("worker")
 def test_directives_arrive_during_the_call(line: Line) -> None:

@@ -119,6 +119,7 @@ def test_the_browser_gets_the_providers_answer(line: Line, visitor: Visitor) -> 
     line.until_said(("agent", "Hello, how can I help you?"))
 
 
+@pytest.mark.requirement("T01", "L04")
 @pytest.mark.standing_worker
 @pytest.mark.usefixtures("worker")
 def test_a_web_call_is_a_conversation_like_any_other(line: Line, visitor: Visitor) -> None:
@@ -168,6 +169,7 @@ def test_a_failing_provider_is_asked_again(line: Line, visitor: Visitor) -> None
     connect(line, visitor)
 
 
+@pytest.mark.requirement("L07", "N14")
 @pytest.mark.standing_worker
 @pytest.mark.usefixtures("worker")
 def test_a_transfer_gives_the_browser_the_number(line: Line, visitor: Visitor) -> None:

@@ -33,6 +33,7 @@ def until_heard(caller: Caller, text: str) -> None:
     until(lambda: text in caller.said[-1], seconds=40, what=f"{text!r} in {caller.said}")
 
 
+@pytest.mark.requirement("T01", "T02")
 def test_a_caller_hears_the_greeting_and_the_replies(line: Line, model: ScriptedModel) -> None:
     model.script("reply", text=SEVEN)
     caller = greeted(line)
@@ -40,6 +41,7 @@ def test_a_caller_hears_the_greeting_and_the_replies(line: Line, model: Scripted
     line.until_said(("agent", SEVEN))
     until(lambda: caller.said == [GREETING, SEVEN], what=f"the reply in {caller.said}")
     assert line.transcript() == [("agent", GREETING), ("user", "Have you a table on Friday?"), ("agent", SEVEN)]
+    assert len(line.events("conversation_started")) == len(line.events("user_message")) == 1
     call = line.call()
     assert (call.state, call.provider, call.caller, call.called) == ("live", "twilio", CALLER, OURS)
 
@@ -110,6 +112,7 @@ def test_a_promise_counts_once_it_was_heard(line: Line, model: ScriptedModel) ->
     until(lambda: analysis().state == "done", seconds=40, what="the analysis")
 
 
+@pytest.mark.requirement("N12")
 def test_a_callers_silence_begins_after_the_last_word(line: Line, model: ScriptedModel) -> None:
     """Not when the reply was written: the voice takes longer."""
     model.script("reply", text=SEVEN)
