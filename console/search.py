@@ -1,13 +1,13 @@
 """Conversation search: by latest activity, by customer, by message text.
 
-Customers are found by `conversations.customers.search`. Text search scans messages backwards from the newest, one window
-at a time, and reports how far it got.
+Customers are found by `conversations.customers.search`. Text search scans messages backwards from the newest, and then the
+archive, one window at a time, and reports how far it got.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,11 +17,13 @@ from django.db import connection
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from console.parameters import parse_uuid
 from conversations.analytics.outcomes import RATINGS, Slice
 from conversations.customers.search import customer_ids
 from conversations.inbox.waiting import IS_SNOOZED
 from conversations.models import (
     IS_TEST,
+    ArchivedTranscript,
     Conversation,
     ConversationTag,
     Message,
@@ -33,6 +35,8 @@ from tools.models import Escalation, EscalationState
 PAGE = 25
 # Messages scanned by one search: about 20 ms on a small machine, more when messages are long. The page goes on by itself.
 WINDOW = 20_000
+# Archived transcripts scanned by one search, for about the same time.
+ARCHIVE_WINDOW = 1_000
 # The share of the first window that is scanned once the text has found customers: it is likely a name that nobody says.
 SHARE_BESIDE_CUSTOMERS = 4
 MOST_WORDS = 8
@@ -43,17 +47,22 @@ REQUESTS = {
     "resolved": (EscalationState.RESOLVED,),
 }
 NEWEST = UUID(int=(1 << 128) - 1)
+# Of a conversation in the list
+SHOWN = ("conversation__persona", "conversation__operator", "conversation__assignee")
 
 # The inner limit applies before the text match, so a search never scans more than one window.
 HOLDING = """
 select m.id from (
-    select id, conversation_id, content from conversations_message
+    select id, conversation_id, {column} as said from {table}
     where organization_id = %(organization)s and id < %(before)s order by id desc limit %(window)s
 ) m
 join conversations_conversation c on c.organization_id = %(organization)s and c.id = m.conversation_id
-where m.content ilike all (%(words)s) and c.project_id = %(project)s {narrowed}
+where m.said ilike all (%(words)s) and c.project_id = %(project)s {narrowed}
 order by m.id desc limit %(page)s + 1
 """
+MESSAGES = {"table": "conversations_message", "column": "content"}
+ARCHIVE = {"table": "conversations_archivedtranscript", "column": "text"}
+IN_ARCHIVE = "archive-"
 
 
 @dataclass(frozen=True)
@@ -118,15 +127,30 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class MessageMatches:
-    """Matching messages, newest first.
+class Place:
+    """The row before which a search continues: a message, or an archived transcript once every message was scanned."""
 
-    `next` is the message to continue after, `back_to` the time of the last message scanned; both are None once every
-    message was scanned.
+    before: UUID = NEWEST
+    is_archive: bool = False
+
+    def __str__(self) -> str:
+        return f"{IN_ARCHIVE if self.is_archive else ''}{self.before}"
+
+    @classmethod
+    def parse(cls, text: str) -> Place | None:
+        before = parse_uuid(text.removeprefix(IN_ARCHIVE))
+        return cls(before, is_archive=text.startswith(IN_ARCHIVE)) if before else None
+
+
+@dataclass(frozen=True)
+class MessageMatches:
+    """Matching messages, newest first; of an archived transcript its newest one.
+
+    `next` is where to continue, `back_to` the time up to which everything was scanned. Both are None at the end.
     """
 
     messages: list[Message]
-    next: UUID | None
+    next: Place | None
     back_to: datetime | None
 
 
@@ -149,25 +173,56 @@ def find_by_customer(project: Project, text: str, filters: Filters) -> list[Conv
 
 
 def find_by_words(
-    project: Project, text: str, filters: Filters, *, before: UUID | None, is_beside_customers: bool = False
+    project: Project, text: str, filters: Filters, *, before: Place | None, is_beside_customers: bool = False
 ) -> MessageMatches:
-    """Messages containing every word of the text, within one window before the given message, or a part of it."""
-    words = text.split()[:MOST_WORDS]
+    """Messages containing every word of the text, within one window before the given place, or a part of it."""
+    words, place = text.split()[:MOST_WORDS], before or Place()
     if not words:
         return MessageMatches([], next=None, back_to=None)
+    if place.is_archive:
+        return _find_archived(project, words, filters, place)
     scanned = max(1, WINDOW // SHARE_BESIDE_CUSTOMERS) if is_beside_customers else WINDOW
-    ids = _holding(project, words, filters, before=before or NEWEST, scanned=scanned)
-    rows = (
-        Message.objects.filter(pk__in=ids[:PAGE])
-        .select_related("conversation__persona", "conversation__operator", "conversation__assignee")
-        .order_by("-id")
-    )
-    found = list(rows)
+    ids = _holding(project, words, filters, MESSAGES, before=place.before, scanned=scanned)
+    found = list(Message.objects.filter(pk__in=ids[:PAGE]).select_related(*SHOWN).order_by("-id"))
     if len(ids) > PAGE:
-        return MessageMatches(found, next=found[-1].pk, back_to=found[-1].created_at)
-    window = Message.objects.filter(id__lt=before or NEWEST).order_by("-id").values_list("id", "created_at")
-    end = window[scanned - 1 : scanned].first()
-    return MessageMatches(found, next=end[0] if end else None, back_to=end[1] if end else None)
+        return MessageMatches(found, next=Place(found[-1].pk), back_to=found[-1].created_at)
+    window = Message.objects.filter(id__lt=place.before).order_by("-id").values_list("id", "created_at")
+    if end := window[scanned - 1 : scanned].first():
+        return MessageMatches(found, next=Place(end[0]), back_to=end[1])
+    newest = _archives(Place(is_archive=True)).first()
+    return MessageMatches(found, next=Place(is_archive=True), back_to=newest[1]) if newest else _last(found)
+
+
+def _find_archived(project: Project, words: list[str], filters: Filters, place: Place) -> MessageMatches:
+    ids = _holding(project, words, filters, ARCHIVE, before=place.before, scanned=ARCHIVE_WINDOW)
+    rows = ArchivedTranscript.objects.defer("text").filter(pk__in=ids[:PAGE])
+    archives = list(rows.select_related(*SHOWN).order_by("-id"))
+    found = [message for archive in archives if (message := _newest_containing(words, archive))]
+    if len(ids) > PAGE:
+        last = archives[-1]
+        return MessageMatches(found, Place(last.pk, is_archive=True), back_to=last.conversation.updated_at)
+    end = _archives(place)[ARCHIVE_WINDOW - 1 : ARCHIVE_WINDOW].first()
+    return MessageMatches(found, Place(end[0], is_archive=True), back_to=end[1]) if end else _last(found)
+
+
+def _archives(place: Place) -> QuerySet[ArchivedTranscript, tuple[UUID, datetime]]:
+    """The id of each archived transcript before a place, and the time of its conversation's last activity."""
+    rows = ArchivedTranscript.objects.filter(id__lt=place.before).order_by("-id")
+    return rows.values_list("id", "conversation__updated_at")
+
+
+def _newest_containing(words: list[str], archive: ArchivedTranscript) -> Message | None:
+    """The newest message with every word. There is none if several messages have them together."""
+    for message in reversed(archive.rows_of(Message)):
+        content = message.content.lower()
+        if all(word.lower() in content for word in words):
+            message.conversation = archive.conversation
+            return message
+    return None
+
+
+def _last(messages: list[Message]) -> MessageMatches:
+    return MessageMatches(messages, next=None, back_to=None)
 
 
 def last_words(conversations: Iterable[Conversation]) -> dict[UUID, Message]:
@@ -184,7 +239,10 @@ def _rows(project: Project) -> QuerySet[Conversation]:
     return rows.order_by("-updated_at", "-id")
 
 
-def _holding(project: Project, words: list[str], filters: Filters, *, before: UUID, scanned: int) -> list[UUID]:
+def _holding(
+    project: Project, words: list[str], filters: Filters, source: Mapping[str, str], *, before: UUID, scanned: int
+) -> list[UUID]:
+    """The ids of the rows of a window with every word, newest first; at most one more than a page."""
     values: dict[str, Any] = {
         "organization": project.organization_id,
         "project": project.pk,
@@ -201,7 +259,7 @@ def _holding(project: Project, words: list[str], filters: Filters, *, before: UU
         narrowed = f"and c.id in ({sql % tuple(f'%({name})s' for name in names)})"
         values |= dict(zip(names, own, strict=True))
     with connection.cursor() as cursor:
-        cursor.execute(HOLDING.format(narrowed=narrowed), values)
+        cursor.execute(HOLDING.format(narrowed=narrowed, **source), values)
         return [row[0] for row in cursor.fetchall()]
 
 

@@ -103,11 +103,11 @@ class ArchivedTranscriptAdmin(TenantAdmin):
     list_display = ("conversation", "created_at")
     list_select_related = ("conversation",)
     search_fields = ("=conversation__id",)
-    hidden = ("content",)
+    hidden = ("content", "text")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ArchivedTranscript]:
         """Without the contents, which are large."""
-        return super().get_queryset(request).defer("content")
+        return super().get_queryset(request).defer("content", "text")
 
 
 @admin.register(Attachment)

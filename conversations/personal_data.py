@@ -67,7 +67,7 @@ TABLES = (
         gettext_noop("Archived messages, events and analyses of old conversations"),
         fate=Fate.DELETED,
         kept=Kept.TRANSCRIPTS,
-        customer=("content",),
+        customer=("content", "text"),
         links=_OF_CONVERSATION,
     ),
     TableContents(

@@ -15,7 +15,7 @@ from console.csv_export import Batch, CsvList, csv_view, page_by_id
 from console.inbox import ticket_export
 from console.inbox.query import ALL, MINE, TICKETS, WAITING, InboxQuery, parse_query
 from console.inbox.reasons import LABELS
-from console.search import MOST_WORDS, find_by_words, last_words
+from console.search import MOST_WORDS, Place, find_by_words, last_words
 from conversations.common.customer_names import conversation_names
 from conversations.customers.search import customer_ids
 from conversations.inbox.tags import tags_of
@@ -37,10 +37,10 @@ class Line:
 
 @dataclass(frozen=True)
 class SearchCursor:
-    """The place in a search: first the conversations of matching customers, then the messages before one."""
+    """The place in a search: first the conversations of matching customers, then their messages."""
 
     customers: UUID | None = None
-    before: UUID | None = None
+    before: Place | None = None
     is_at_messages: bool = False
 
 
@@ -79,7 +79,9 @@ def _search(entry: Entry, query: InboxQuery, rows: QuerySet[Conversation], place
     said = find_by_words(entry.project, query.text, query.filters, before=place.before)
     ids = dict.fromkeys(message.conversation_id for message in said.messages)
     if place.before:
-        ids = _without(ids, _matched_since(ids, query.text, place.before))
+        # Every message was scanned before the archive.
+        since = UUID(int=0) if place.before.is_archive else place.before.before
+        ids = _without(ids, _matched_since(ids, query.text, since))
     listed = rows.exclude(persona_id__in=people).in_bulk(list(ids))
     next = SearchCursor(before=said.next, is_at_messages=True) if said.next else None
     return Batch([listed[id] for id in ids if id in listed], next)

@@ -29,7 +29,7 @@ from conversations.common.customer_names import conversation_names
 from conversations.inbox.notes import mentioned_in
 from conversations.inbox.tags import tags_of
 from conversations.inbox.waiting import Waiting, is_mine
-from conversations.models import ArchivedTranscript, Conversation, ConversationStatus, Message, MessageRole, Tag
+from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Tag
 from projects.common.numbers import grouped
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
@@ -169,7 +169,6 @@ def _search(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]
         "rows": [_row(one.conversation, context, message=one, words=words) for one in said.messages],
         "back_to": format_timestamp(said.back_to, zone=zone) if said.back_to else None,
         "next": query.address(before=str(said.next)) if said.next else "",
-        "skips_archive": said.next is None and ArchivedTranscript.objects.exists(),
     }
 
 

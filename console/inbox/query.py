@@ -11,7 +11,7 @@ from uuid import UUID
 from django.http import QueryDict
 
 from console.parameters import parse_day, parse_uuid
-from console.search import REQUESTS, UNASSIGNED, Cursor, Filters
+from console.search import REQUESTS, UNASSIGNED, Cursor, Filters, Place
 from conversations.analytics.outcomes import OUTCOMES, RATINGS, Slice
 from conversations.inbox.waiting import Reason, Waiting
 from conversations.models import Channel, ConversationStatus
@@ -38,7 +38,7 @@ class InboxQuery:
     ticket_state: str = TicketState.OPEN.value
     reason: str = ""
     after: Cursor | None = None
-    before: UUID | None = None
+    before: Place | None = None
     page: int = 1
 
     @property
@@ -93,7 +93,7 @@ def parse_query(parameters: QueryDict) -> InboxQuery:
         ticket_state=_one_of(parameters, "state", TicketState.values) or TicketState.OPEN.value,
         reason=_one_of(parameters, "reason", [reason.value for reason in Reason]),
         after=_decode_cursor(parameters.get("after", "")),
-        before=parse_uuid(parameters.get("before", "")),
+        before=Place.parse(parameters.get("before", "")),
         page=_page(parameters.get("page", "")),
     )
     filters = asked.filters

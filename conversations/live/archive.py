@@ -61,8 +61,13 @@ def archive_transcript(conversation_id: UUID) -> int:
     turns = Turn.objects.filter(links, conversation_id=conversation_id).values_list("pk", "message_id", "reply_id")
     content: dict[str, Any] = {model._meta.db_table: _read(model, conversation_id, messages) for model in ARCHIVED}
     content["turns"] = {str(pk): [message and str(message), reply and str(reply)] for pk, message, reply in turns}
-    size = sum(len(row["content"].encode()) for row in content[Message._meta.db_table])
-    ArchivedTranscript.objects.create(conversation_id=conversation_id, content=content, bytes=size)
+    said = [row["content"] for row in content[Message._meta.db_table]]
+    ArchivedTranscript.objects.create(
+        conversation_id=conversation_id,
+        content=content,
+        text="\n".join(said),
+        bytes=sum(len(one.encode()) for one in said),
+    )
     Turn.objects.filter(message_id__in=messages).update(message=None)
     Turn.objects.filter(reply_id__in=messages).update(reply=None)
     _run(_DELETE.format(table=Analysis._meta.db_table, column="conversation_id"), [conversation_id])
@@ -88,7 +93,7 @@ def find_archive(conversation: Conversation) -> ArchivedTranscript | None:
     """The conversation's archive; None if it has its rows."""
     if conversation.archived_at is None:
         return None
-    return ArchivedTranscript.objects.filter(conversation=conversation).first()
+    return ArchivedTranscript.objects.defer("text").filter(conversation=conversation).first()
 
 
 def read_messages(conversation: Conversation) -> list[Message]:

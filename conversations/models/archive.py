@@ -31,17 +31,20 @@ class CompressedField(models.BinaryField):  # type: ignore[type-arg]  # Django's
 class ArchivedTranscript(TenantModel):
     """The transcript of a conversation that has long been quiet, in one row (`conversations.live.archive`).
 
-    `content` holds rows by the name of their table, and, as `turns`, the ids of each turn's message and reply. `bytes` is
-    the size of the messages' texts, which counts as storage.
+    `content` holds rows by the name of their table, and, as `turns`, the ids of each turn's message and reply. `text` is
+    what its messages say, for the search, and `bytes` their size, which counts as storage.
     """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="archives", db_index=False)
     content = CompressedField()
+    text = models.TextField(default="")
     bytes = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["organization", "conversation"], name="one_archive")]
+        # For the search, which reads from the newest.
+        indexes = [models.Index(fields=["organization", "id"], name="archive_newest")]
 
     def __str__(self) -> str:
         return f"archive of {self.conversation_id}"

@@ -21,6 +21,8 @@ from django.utils import timezone
 from console import csv_export
 from console.csv_export import cell_text
 from conversations.inbox.tags import change_tags, make_tag
+from conversations.live.archive import archive_transcript
+from conversations.live.event_log import lock_conversation
 from conversations.models import Conversation
 from projects.accounts.members import remove_member
 from projects.models import AuditAction, AuditEntry, Member, Role, User
@@ -49,6 +51,12 @@ async def _whole(response: Any) -> bytes:
 def rows(client: Client, tenant: Tenant, name: str, **query: Any) -> list[dict[str, str]]:
     text = download(client, tenant, name, **query).decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def archive(conversation: Conversation, tenant: Tenant) -> None:
+    with tenant.tx():
+        lock_conversation(conversation.pk)
+        archive_transcript(conversation.pk)
 
 
 @pytest.mark.parametrize(
@@ -201,6 +209,14 @@ def test_a_search_exports_each_conversation_once(
     talk(tenant, "It is me, Ben", "Hi", guest="three", name="Ben")
     found = [one["Customer"] for one in rows(owner, tenant, "inbox", q="ben")]
     assert found == ["Ben", "Cleo", "Ada"]
+
+
+def test_a_search_exports_an_archived_conversation_once(owner: Client, tenant: Tenant) -> None:
+    """One of its matches is archived, the other is its last message, which is none."""
+    archive(talk(tenant, "ben one", "ben two", guest="both"), tenant)
+    archive(talk(tenant, "ben three", "Goodbye", guest="archived"), tenant)
+    found = rows(owner, tenant, "inbox", q="ben")
+    assert sorted(one["Last message"] for one in found) == ["Goodbye", "ben two"]
 
 
 @pytest.fixture

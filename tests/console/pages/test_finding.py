@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from console import search
-from console.search import Filters, find_by_customer, find_by_words, list_conversations
+from console.search import Filters, Place, find_by_customer, find_by_words, list_conversations
+from conversations.live.archive import archive_transcript
+from conversations.live.event_log import lock_conversation, open_log
 from conversations.models import Channel, Conversation, ConversationStatus
 from projects.agents.services import create_project
 from tests.conftest import Tenant
@@ -115,6 +118,84 @@ def test_a_search_applies_the_filters(tenant: Tenant) -> None:
     talk(tenant, "table", name="Giulia Ferri", channel=Channel.PHONE)
     assert said(tenant, "table", Filters(channel="chat")) == []
     assert found_by(tenant, "giulia", Filters(channel="chat")) == []
+
+
+# The archive
+
+
+def archived(tenant: Tenant, *texts: str, **options: Any) -> Conversation:
+    """A conversation with these messages and a last one, which stays a row."""
+    made = talk(tenant, *texts, "Goodbye", **options)
+    with tenant.tx():
+        lock_conversation(made.pk)
+        archive_transcript(made.pk)
+    return made
+
+
+def all_said(tenant: Tenant, text: str, filters: Filters = ANY) -> list[str]:
+    """The matches on all pages of a search."""
+    found, place, is_more = list[str](), None, True
+    while is_more:
+        with tenant.tx():
+            page = find_by_words(tenant.project, text, filters, before=place)
+        found += [hit.content for hit in page.messages]
+        place, is_more = page.next, page.next is not None
+        assert is_more is (page.back_to is not None)
+    return found
+
+
+def test_archived_messages_are_found_after_the_others(tenant: Tenant) -> None:
+    archived(tenant, "Archived MARZIPAN", "Thanks", guest="old")
+    talk(tenant, "New marzipan", guest="new")
+    assert all_said(tenant, "marzipan") == ["New marzipan", "Archived MARZIPAN"]
+
+
+def test_of_an_archived_transcript_the_newest_match_is_listed(tenant: Tenant) -> None:
+    archived(tenant, "cake one", "cake two")
+    assert all_said(tenant, "cake") == ["cake two"]
+
+
+def test_one_archived_message_has_every_word(tenant: Tenant) -> None:
+    archived(tenant, "cake", "coffee")
+    assert all_said(tenant, "cake coffee") == []
+
+
+@pytest.mark.parametrize(("name", "most"), [("PAGE", 2), ("ARCHIVE_WINDOW", 1), ("ARCHIVE_WINDOW", 2)])
+def test_the_archive_is_searched_page_by_page(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, name: str, most: int
+) -> None:
+    monkeypatch.setattr(search, name, most)
+    for number in range(5):
+        archived(tenant, f"cake {number}", guest=str(number))
+    assert all_said(tenant, "cake") == ["cake 4", "cake 3", "cake 2", "cake 1", "cake 0"]
+
+
+def test_a_search_of_the_archive_applies_the_filters(tenant: Tenant) -> None:
+    archived(tenant, "cake", channel=Channel.PHONE)
+    assert all_said(tenant, "cake", Filters(channel="chat")) == []
+    assert all_said(tenant, "cake", Filters(channel="phone")) == ["cake"]
+
+
+def test_another_tenants_archive_is_not_found(tenant: Tenant, stranger: Tenant) -> None:
+    archived(stranger, "cake")
+    assert all_said(tenant, "cake") == []
+
+
+def test_a_conversation_that_goes_on_is_found_once(tenant: Tenant) -> None:
+    made = archived(tenant, "cake")
+    with tenant.tx(), open_log(made.pk):
+        """Nothing is written."""
+    assert all_said(tenant, "cake") == ["cake"]
+
+
+@pytest.mark.parametrize("text", ["", "archive-", "x", "archive-x"])
+def test_a_place_that_is_none_is_the_beginning(text: str) -> None:
+    assert Place.parse(text) is None
+
+
+@pytest.mark.parametrize("place", [Place(), Place(is_archive=True)])
+def test_a_place_is_read_as_it_was_written(place: Place) -> None:
+    assert Place.parse(str(place)) == place
 
 
 def test_another_project_and_another_tenant_are_not_found(tenant: Tenant, stranger: Tenant) -> None:
