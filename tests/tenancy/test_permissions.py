@@ -150,9 +150,7 @@ USED_UP: dict[str, Callable[[Sample], object]] = {
     "conversations": lambda sample: Conversation.objects.update(operator=None, operator_since=None),
     "custom-tools": lambda sample: service.save(sample.tenant.project, name=sample.ids["name"], document=TOOL),
     "effects": lambda sample: Effect.objects.filter(pk=sample.ids["effect_id"]).update(state=EffectState.UNKNOWN),
-    "evaluation-cases": lambda sample: KeptCase.objects.get_or_create(
-        pk=sample.ids["case_id"], defaults={"project": sample.tenant.project}
-    ),
+    "evaluation-cases": lambda sample: KeptCase.objects.filter(pk=sample.ids["case_id"]).update(deleted_at=None),
     "event-subscriptions": restore_subscription,
     "jobs": lambda sample: Job.objects.filter(pk=sample.ids["job_id"]).update(state=State.FAILED),
     "knowledge": restore_article,
