@@ -35,6 +35,7 @@ class Graph(ThreadingHTTPServer):
         # The files that customers sent, by their id, and whom they were given out to.
         self.media: dict[str, bytes] = {}
         self.downloads: list[str] = []
+        self.media_host = "127.0.0.1"
         self.upload_faults: list[tuple[int, dict[str, Any]]] = []
         self.typing: list[str] = []
         self.templates: list[dict[str, Any]] = []
@@ -62,7 +63,7 @@ class _Visit(BaseHTTPRequestHandler):
             server.downloads.append(self.headers["Authorization"])
             self._write(200, server.media[id])
             return
-        url = f"http://127.0.0.1:{server.server_address[1]}/attachments/{id}"
+        url = f"http://{server.media_host}:{server.server_address[1]}/attachments/{id}"
         self._answer(200, {"url": url, "mime_type": "image/png", "file_size": len(server.media[id]), "id": id})
 
     def do_POST(self) -> None:

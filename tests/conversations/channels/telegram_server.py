@@ -44,6 +44,7 @@ class BotScript:
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
+    file_path: str = "files/{id}"
     downloads: list[str] = field(default_factory=list)
     download_faults: list[int] = field(default_factory=list)
     calls: list[BotCall] = field(default_factory=list)
@@ -164,7 +165,12 @@ def _file_problem(script: BotScript, body: dict[str, Any]) -> str:
 
 def _get_file(script: BotScript, body: dict[str, Any]) -> dict[str, Any]:
     id = body["file_id"]
-    return {"file_id": id, "file_unique_id": id, "file_size": len(script.files[id]), "file_path": f"files/{id}"}
+    return {
+        "file_id": id,
+        "file_unique_id": id,
+        "file_size": len(script.files[id]),
+        "file_path": script.file_path.format(id=id),
+    }
 
 
 def _nothing(script: BotScript, body: dict[str, Any]) -> bool:

@@ -125,6 +125,14 @@ def test_a_file_that_is_not_kept_leaves_a_sentence_and_the_turn_goes_on(
     assert (reason in str(asked["messages"]), unseen(asked)) == (True, "")
 
 
+@pytest.mark.parametrize("path", ["../bot/sendMessage", "/etc/passwd", "files/a?b", "http://10.0.0.1/a", "a b", ""])
+def test_a_path_that_is_none_is_not_asked_for(path: str, bot: Bot, worker: object, model: ScriptedModel) -> None:
+    """It becomes part of an address that holds the bot's token."""
+    bot.telegram.file_path = path
+    photo(bot)
+    assert ("no address of its own" in until_read(bot.tenant).content, bot.telegram.downloads) == (True, [])
+
+
 def test_a_text_that_claims_nothing_is_kept_inert(bot: Bot, worker: object, model: ScriptedModel) -> None:
     document(bot, SVG, name="logo.svg")
     message = until_read(bot.tenant)

@@ -30,6 +30,13 @@ def test_an_image_is_fetched_with_the_token(line: Line, worker: object, model: S
     assert line.graph.downloads == ["Bearer canary-access"]
 
 
+def test_the_token_is_shown_to_no_other_server(line: Line, worker: object, model: ScriptedModel) -> None:
+    line.graph.media["1013859600285441"] = PNG
+    line.graph.media_host = "localhost"
+    line.write(image())
+    assert ("no address of its own" in until_read(line.tenant).content, line.graph.downloads) == (True, [])
+
+
 @pytest.mark.parametrize(("content", "reason"), [(SVG, "what it was sent as"), (None, "any more")])
 def test_an_image_that_is_none_leaves_a_sentence(
     content: bytes | None, reason: str, line: Line, worker: object, model: ScriptedModel
