@@ -88,6 +88,16 @@ def test_a_pdf_is_kept_under_its_name_and_shown_to_no_model(bot: Bot, worker: ob
     assert (asked["pictures"], unseen(asked)) == (0, "offer.pdf")
 
 
+def test_an_album_is_answered_once_with_all_of_it_in_view(bot: Bot, worker: object, model: ScriptedModel) -> None:
+    """Telegram sends each of its photos as a message."""
+    model.script("reply", text="Lovely.")
+    bot.telegram.download_faults = [503]
+    for number in range(3):
+        photo(bot, id=f"photo{number}", media_group_id="1")
+    bot.until_receipts("sent")
+    assert [(request["pictures"], unseen(request)) for request in model.requests("reply")] == [(3, "")]
+
+
 def test_words_that_follow_a_photo_wait_for_it_too(bot: Bot, worker: object, model: ScriptedModel) -> None:
     model.script("reply", text="Ten euros.")
     bot.telegram.download_faults = [503]
