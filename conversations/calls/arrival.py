@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from uuid import UUID
 
 from django.utils import timezone
 
 from conversations.customers.search import customers_with
 from conversations.live.event_log import open_log
-from conversations.models import Call, Channel, Conversation, Persona
+from conversations.models import Call, Channel, Conversation
 from conversations.turns.services import set_observed_field, start_conversation
 from jobs.enqueue import JobRequest, enqueue
 from projects.models import Project
 from tenancy.postgresql.prepared import Prepared
+from tenancy.prepared_queries import PreparedQuery
 
 LANE = "call"
 # Deliveries of one call wait for each other, and for no other call.
 _ONE_AT_A_TIME = Prepared("select pg_advisory_xact_lock(hashtextextended(%s, 0))::text")
+_KNOWN = PreparedQuery(
+    lambda project, provider, external_id: Call.objects.filter(
+        project_id=project, provider=provider, external_id=external_id
+    ),
+    kinds=(UUID, str, str),
+)
 
 
 class ForeignWebhook(Exception):
@@ -48,8 +56,8 @@ class Arrival:
 
 def store_call(call: Call, *, patience: timedelta = timedelta()) -> Call:
     """Store a new call and its event, and queue its keeper, which a worker takes after `patience`."""
-    call.save(force_insert=True)
     with open_log(call.conversation_id) as log:
+        log.writes.insert([call])
         log.add_event("call_incoming", payload={"call": str(call.pk)})
     run_after = timezone.now() + patience if patience else None
     key = f"call:{call.pk}"
@@ -59,10 +67,9 @@ def store_call(call: Call, *, patience: timedelta = timedelta()) -> Call:
 
 def store_arrival(project: Project, arrival: Arrival) -> tuple[Call, bool]:
     """The call, and whether it is new. Two deliveries at once make one call."""
-    known = Call.objects.filter(project=project, provider=arrival.provider, external_id=arrival.external_id)
     _ONE_AT_A_TIME(f"{project.pk} {arrival.provider} {arrival.external_id}")
-    if (call := known.first()) is not None:
-        return call, False
+    for known in _KNOWN(project.pk, arrival.provider, arrival.external_id):
+        return known, False
     call = Call(
         project=project,
         conversation=_start(project, arrival),
@@ -85,5 +92,5 @@ def _start(project: Project, arrival: Arrival) -> Conversation:
     )
     if caller:
         # Observed, never given: a caller can forge it, so it is no number on file.
-        set_observed_field(Persona.objects.get(pk=conversation.persona_id), "phone", caller)
+        set_observed_field(conversation.persona, "phone", caller)
     return conversation

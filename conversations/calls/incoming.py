@@ -8,6 +8,7 @@ from typing import cast
 
 from conversations.calls.arrival import Arrival, ForeignWebhook, MalformedCall, Numbers, store_arrival
 from conversations.calls.web_calls import PROVIDER
+from conversations.common.queries import read_project
 from conversations.models import Call
 from llm.realtime import BadWebhook, IncomingCall, unwrap_webhook
 from projects.common.crypto import WrongSecret
@@ -45,7 +46,7 @@ def accept_webhook(body: bytes, headers: Mapping[str, str]) -> Call | None:
             if incoming is None:
                 return None
             signed = True
-            project = Project.objects.select_related("agent_version").get(pk=ref.project_id)
+            project = read_project(ref.project_id)
             numbers = _numbers(incoming, project)
             if own_number in ("", numbers.called):
                 return _store(project, incoming, numbers)

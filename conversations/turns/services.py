@@ -169,10 +169,11 @@ def set_observed_field(persona: Persona, key: str, value: str) -> bool:
     Returns False if another value exists.
     """
     persona = lock_persona(persona)
-    values = {"value": value, "strength": Strength.STATED, "quote": "", "message_id": None, "turn_id": None}
-    field, is_new = PersonaField.objects.get_or_create(persona=persona, conversation=None, key=key, defaults=values)
-    if not is_new and field.value != value:
-        return False
+    field = PersonaField(persona=persona, key=key, value=value, strength=Strength.STATED)
+    if not insert_if_absent(field):
+        known = PersonaField.objects.get(persona=persona, conversation=None, key=key)
+        if known.value != value:
+            return False
     if key in CONTACT_FIELDS:
         bind_refusals(persona)
     return True

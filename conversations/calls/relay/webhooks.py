@@ -18,6 +18,7 @@ from conversations.calls.arrival import LANE, Arrival, ForeignWebhook, Malformed
 from conversations.calls.relay import twiml
 from conversations.calls.relay.store import PROVIDER, finish_in
 from conversations.calls.store import fallback_of, refusal_of
+from conversations.common.queries import read_project
 from conversations.common.translations import apology_for, language_of
 from conversations.live.event_log import open_log
 from conversations.models import OPEN_STATES, Call, CallState, Conversation
@@ -76,7 +77,7 @@ def answer_call(request: SignedRequest) -> str:
     with _ringing_at(request) as account:
         if not CALL_SID.fullmatch(request.field("CallSid")):
             raise MalformedCall("The call's id is malformed.")
-        project = Project.objects.select_related("agent_version").get(pk=account.project_id)
+        project = read_project(account.project_id)
         numbers = _numbers(request, project)
         call, is_new = store_arrival(project, Arrival(PROVIDER, request.field("CallSid"), numbers, PATIENCE))
         if is_new and (reason := refusal_of(project, is_fallback_used=account.settings.outside_hours == "fallback")):
