@@ -16,6 +16,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import connections
+from django.utils.translation import get_language, override
 
 from outbound.fair_threads import FairThreads, Waits
 from outbound.tenant import current_tenant
@@ -48,8 +49,17 @@ async def in_ops(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) ->
 
 
 async def _run_in(pool: FairThreads, alias: str, function: Callable[[], R]) -> R:
+    language = get_language()
+    if language != settings.LANGUAGE_CODE:
+        # A thread doesn't inherit the language of the task.
+        function = partial(_in_language, language, function)
     call = partial(contextvars.copy_context().run, _in_thread, alias, function)
     return await asyncio.wrap_future(pool.submit(current_tenant(), call))
+
+
+def _in_language(language: str | None, function: Callable[[], R]) -> R:
+    with override(language):
+        return function()
 
 
 def _in_thread(alias: str, function: Callable[[], R]) -> R:

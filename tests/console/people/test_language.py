@@ -33,6 +33,14 @@ def test_a_page_is_in_the_language_that_the_user_chose(tenant: Tenant) -> None:
     assert "Ihr Konto" in client.get("/account/").content.decode()
 
 
+def test_a_page_that_waits_for_a_server_is_in_the_users_language(tenant: Tenant) -> None:
+    """Its rows are read, and its template rendered, in the threads of the database."""
+    client = browser(tenant.owner)
+    choose(client, "de")
+    path = f"/p/{tenant.project.slug}/agent/integrations/channels/telegram"
+    assert page_language(client, path=path) == "de"
+
+
 def test_a_page_is_in_the_browsers_language_without_a_choice(tenant: Tenant) -> None:
     assert page_language(browser(tenant.owner), asks="nl, it-CH;q=0.8") == "it"
 
