@@ -27,8 +27,10 @@ from console.timestamps import format_timestamp
 from conversations.analytics.breakdown import Breakdown, Row, break_down
 from conversations.analytics.definitions import DEFINITIONS, FEWEST
 from conversations.analytics.figure_cache import recent_figures
+from conversations.analytics.outcomes import NONE
 from conversations.analytics.period import LONGEST_DAYS, Period, days_until, last_days
 from conversations.analytics.questions import Question, unanswered_questions
+from conversations.models import Channel
 from projects.common.numbers import grouped
 from projects.models import Project
 from projects.models.key import Scope
@@ -94,6 +96,7 @@ class Links:
 OUTCOMES = ("conversations", "resolved", "handed_over", "unanswered", "satisfied")
 PROMISES = ("promises_kept", "promises_broken", "promises_open", "promises_not_sent")
 COLUMNS = (*OUTCOMES, *PROMISES)
+CHANNELS = dict(Channel.choices)
 
 
 @login_required
@@ -172,7 +175,14 @@ def _line(row: Row, links: Links, dimension: str) -> Line:
     cells = _cells(row, links, COLUMNS, **{dimension: row.key})
     if dimension == "tool":
         return Line(row.label, [Cell(grouped(row.actions) if row.actions else "–"), *cells], is_code=True)
-    return Line(row.label, [*cells, Cell(_cost(row) or "–")])
+    return Line(_label(row, dimension), [*cells, Cell(_cost(row) or "–")])
+
+
+def _label(row: Row, dimension: str) -> str:
+    """The label in the reader's language. The cached one is in that of whoever looked first."""
+    if dimension == "channel":
+        return str(CHANNELS.get(row.key, row.label))
+    return gettext("No topic") if dimension == "topic" and row.key == NONE else row.label
 
 
 def _cells(row: Row, links: Links, columns: Sequence[str], **cell: str) -> list[Cell]:
@@ -198,7 +208,11 @@ def _cells(row: Row, links: Links, columns: Sequence[str], **cell: str) -> list[
 def _satisfaction(row: Row, links: Links, **cell: str) -> Cell:
     if row.satisfaction is None:
         return Cell("–")
-    return Cell(f"{row.satisfaction:.0f} %", links.conversations(rating="any", **cell), f"of {row.rated:,}")
+    return Cell(
+        f"{row.satisfaction:.0f} %",
+        links.conversations(rating="any", **cell),
+        gettext("of %(number)s") % {"number": grouped(row.rated)},
+    )
 
 
 def _cost(row: Row) -> str:

@@ -31,6 +31,7 @@ from conversations.analytics.figure_cache import recent_figures
 from conversations.analytics.period import Period, last_days
 from conversations.common.business_hours import working_status
 from projects.common.numbers import grouped
+from projects.common.stored_sentences import translated
 from projects.models import Project
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -201,7 +202,9 @@ def _today(entry: Entry, now: datetime) -> dict[str, Any]:
     if version is None or not version.config.hours:
         return {"today": day}
     status = working_status(version.config, at=now)
-    said = status.reason if status.is_open or status.reason.startswith("closed") else f"closed: {status.reason}"
+    said = translated(status.reason)
+    if not status.is_open and not status.reason.startswith("closed"):
+        said = gettext("closed: %(reason)s") % {"reason": said}
     return {"today": f"{day}, {said}"}
 
 

@@ -237,6 +237,12 @@ FLAGS = (
     gettext_noop("Claimed but not done: “%(words)s”"),
     gettext_noop("Reply failed: %(reason)s"),
 )
+HOURS = (
+    gettext_noop("open from %(opens)s to %(closes)s today"),
+    gettext_noop("opens at %(time)s today"),
+    gettext_noop("closed for today"),
+    gettext_noop("%(day)s is a holiday"),
+)
 SENTENCES: Sequence[str] = (
     *ENDPOINTS,
     *MAIL,
@@ -250,6 +256,7 @@ SENTENCES: Sequence[str] = (
     *TODOS,
     *MODELS,
     *FLAGS,
+    *HOURS,
 )
 
 

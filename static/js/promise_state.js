@@ -1,8 +1,8 @@
 // A promise's state for display: tone, icon, words, and who has it.
-import { fill, gettext } from "./i18n.js";
+import { fill, gettext, pgettext } from "./i18n.js";
 const STATES = {
   open: ["act", "circle-dashed", gettext("Open")],
-  kept: ["ok", "circle-check", gettext("Kept")],
+  kept: ["ok", "circle-check", pgettext("promise", "Kept")],
   broken: ["bad", "circle-x", gettext("Broken")],
   withdrawn: ["mute", "circle-minus", gettext("Withdrawn")],
 };
