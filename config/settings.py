@@ -294,6 +294,7 @@ SPECTACULAR_SETTINGS = {
         "ErasureStateEnum": "privacy.models.ErasureState",
         "EventTargetEnum": "tools.models.SubscriptionTarget",
         "JobStateEnum": "jobs.models.State",
+        "ReceiptStateEnum": "tools.models.ReceiptState",
         "ResourceKindEnum": "tools.models.ResourceKind",
         "RoleEnum": "projects.models.Role",
         "SecondApproverEnum": "todos.models.SecondApprover",

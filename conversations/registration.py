@@ -5,6 +5,7 @@ from __future__ import annotations
 import todos.hooks
 import tools.engine.hooks
 from conversations.channels.outgoing import plan_delivery
+from conversations.channels.receipts import settle_receipt
 from conversations.common.consents import is_withdrawn_at
 from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
 from conversations.common.merged import lock_customer
@@ -14,6 +15,7 @@ from conversations.handover.operators import on_member_changed
 from conversations.live.event_log import message_added
 from conversations.live.stream_auth import end_key_streams, end_member_streams
 from conversations.prompts.prompt_budget_check import weigh_reply
+from conversations.tool_runs.effects.receipts import settle
 from conversations.turns.admission import count_open
 from projects.accounts.members import member_changed
 from projects.agents.prompt_size import measure_prompt
@@ -24,6 +26,7 @@ def register() -> None:
     """Connect customer, conversation and transcript hooks, the prompt size check, and the receivers of change signals."""
     measure_prompt.connect(weigh_reply)
     message_added.connect(plan_delivery)
+    settle_receipt.connect(settle)
     tools.engine.hooks.read_contact.connect(read_contact)
     tools.engine.hooks.lock_customer.connect(lock_customer)
     tools.engine.hooks.is_withdrawn_at.connect(is_withdrawn_at)

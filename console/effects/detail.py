@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,8 @@ from console.effects.errors import error_for_people
 from console.effects.labels import (
     AFTER,
     AFTER_ACTION_TITLES,
+    AWAITS_RECEIPT,
+    RECEIPTS,
     StateLabel,
     pretty,
     request_lines,
@@ -45,6 +47,16 @@ class Point:
     name: str
     fact: str
     tone: str
+
+
+@dataclass(frozen=True)
+class ShownReceipt:
+    """How far the message came, and when. `due` is when a receipt that hasn't come becomes unknown."""
+
+    label: StateLabel
+    reason: str
+    at: Timestamp | None
+    due: Timestamp | None
 
 
 @dataclass(frozen=True)
@@ -84,8 +96,22 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
         "promises": list(Promise.objects.filter(effect=effect)),
         "resolved": _resolved(effect, zone=zone),
         "acknowledged": format_timestamp(effect.acknowledged_at, zone=zone) if effect.acknowledged_at else None,
+        "receipt": _receipt(effect, zone=zone),
         "deadline": format_timestamp(effect.deadline_at, zone=zone) if effect.deadline_at else None,
     }
+
+
+def _receipt(effect: Effect, *, zone: str) -> ShownReceipt | None:
+    label = RECEIPTS.get(effect.receipt)
+    if label is None:
+        return None
+    at, due = effect.receipt_at, effect.receipt_due_at if effect.awaits_receipt else None
+    return ShownReceipt(
+        label=replace(AWAITS_RECEIPT, word=gettext("Sent, waiting for delivery")) if effect.awaits_receipt else label,
+        reason=error_for_people(effect.receipt_reason),
+        at=format_timestamp(at, zone=zone) if at else None,
+        due=format_timestamp(due, zone=zone) if due else None,
+    )
 
 
 def has_carrier(effect: Effect) -> bool:
@@ -99,7 +125,7 @@ def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:
     """The trail from the agent's words to the result."""
     state = state_label(effect)
     said = turn.replied_at if turn else None
-    done = effect.state == EffectState.DONE and not effect.is_in_outbox
+    done = effect.state == EffectState.DONE and not effect.is_in_outbox and not effect.awaits_receipt
     return [
         Point(gettext("Said"), _clock(format_timestamp(said, zone=zone)) if said else gettext("By an event"), "ok"),
         Point(gettext("Understood"), f"{span_of(effect.created_at - said)} later" if said else _at(effect, zone), "ok"),

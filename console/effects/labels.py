@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from console.timestamps import short_day, short_weekday
 from projects.common.translation import lazy
 from tools.engine.ledger import needs_approval
-from tools.models import AfterActionState, Effect, EffectState
+from tools.models import AfterActionState, Effect, EffectState, ReceiptState
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,21 @@ IN_OUTBOX = StateLabel(
     lazy("Not sent"),
     lazy("No service is connected, so this stayed in the outbox."),
 )
+WAITING_FOR_DELIVERY = lazy("waiting for delivery")
+AWAITS_RECEIPT = StateLabel(
+    "act",
+    "clock",
+    lazy("Sent"),
+    lazy("The provider has taken the message. Its promise is kept once it was delivered."),
+)
+NOT_DELIVERED = StateLabel("bad", "alert-triangle", lazy("Failed"), lazy("It was sent, but it did not arrive."))
+RECEIPTS: Mapping[str, StateLabel] = {
+    ReceiptState.SENT: StateLabel("ok", "check", lazy("Sent")),
+    ReceiptState.DELIVERED: StateLabel("ok", "check", lazy("Delivered")),
+    ReceiptState.READ: StateLabel("ok", "check", lazy("Read")),
+    ReceiptState.FAILED: StateLabel("bad", "alert-triangle", lazy("Not delivered")),
+    ReceiptState.UNKNOWN: StateLabel("warn", "help-circle", lazy("Unknown whether it arrived")),
+}
 AWAITS_APPROVAL = StateLabel("warn", "hand-stop", lazy("Needs approval"), lazy("It runs once its todo is approved."))
 AFTER = {
     AfterActionState.PLANNED: StateLabel("act", "calendar-time", lazy("Planned")),
@@ -91,6 +106,10 @@ KINDS = {
 def state_label(effect: Effect) -> StateLabel:
     if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
         return AWAITS_APPROVAL
+    if effect.awaits_receipt:
+        return AWAITS_RECEIPT
+    if effect.state == EffectState.FAILED and effect.receipt == ReceiptState.FAILED:
+        return NOT_DELIVERED
     return IN_OUTBOX if effect.is_in_outbox else STATE_LABELS[effect.state]
 
 

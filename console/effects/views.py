@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.access import enter, zone_of
 from console.effects.detail import detail_context
 from console.effects.errors import error_for_people
-from console.effects.labels import StateLabel, state_label, title_of
+from console.effects.labels import WAITING_FOR_DELIVERY, StateLabel, state_label, title_of
 from console.effects.unknown_outcomes import open_questions, questions_for
 from console.layout import shell_context
 from console.parameters import parse_uuid
@@ -209,7 +209,7 @@ def _rows(found: list[Effect], *, zone: str) -> list[Row]:
             quote=row.quote.strip(),
             tool=row.tool,
             customer=names.get(personas[row.conversation_id], UNNAMED) if row.conversation_id in personas else "",
-            error=error_for_people(row.error),
+            error=str(WAITING_FOR_DELIVERY) if row.awaits_receipt else error_for_people(row.error),
             at=format_timestamp(row.created_at, zone=zone),
         )
         for row in found

@@ -35,12 +35,14 @@ STATES: Mapping[str, tuple[str, str, str]] = {
     PromiseState.WITHDRAWN: ("mute", "circle-minus", lazy("Withdrawn")),
 }
 UNKNOWN = ("warn", "help-circle", lazy("Unknown"))
+AWAITS_RECEIPT = ("act", "clock", lazy("Sent"))
 NOT_SENT = ("warn", "inbox", lazy("Not sent"))
-# The words of the evidence of a kept promise that no tool can show.
+# The words of evidence that no tool can show.
 EVIDENCE: Mapping[str, str] = {
     Evidence.PERSON: lazy("confirmed by a person"),
     Evidence.ACKNOWLEDGED: "acknowledged",
     Evidence.DELIVERED: "delivered",
+    Evidence.SENT: lazy("waiting for delivery"),
 }
 ON_ITS_WAY = frozenset({EffectState.PLANNED, EffectState.SENDING})
 
@@ -193,6 +195,8 @@ def state_of(promise: Promise) -> tuple[str, str, str]:
     """The tone, icon and word of a promise's state. `effect` must be loaded."""
     if promise.evidence == Evidence.OUTBOX:
         return NOT_SENT
+    if promise.evidence == Evidence.SENT and promise.state == PromiseState.OPEN:
+        return AWAITS_RECEIPT
     return UNKNOWN if _is_unknown(promise) else STATES[promise.state]
 
 

@@ -23,6 +23,7 @@ from conversations.channels.registry import PROVIDERS
 from conversations.channels.whatsapp import KIND as WHATSAPP
 from conversations.channels.whatsapp import is_challenge_genuine
 from projects.common.api_error import ApiError
+from projects.connections.twilio import SOURCE
 from tenancy.tenant_lookup import find_source
 
 MAX_BODY_BYTES = 1_048_576
@@ -40,7 +41,7 @@ def messenger(request: HttpRequest, source_id: UUID | None = None, *, kind: str)
     # Without a length, the body is checked once it is read.
     if not size.isdecimal() or int(size) > MAX_BODY_BYTES or len(request.body) > MAX_BODY_BYTES:
         return _refused(413, "too_large", f"A webhook has a length of at most {MAX_BODY_BYTES} bytes.")
-    return _accept(kind, _webhook(request), source_id)
+    return _accept(kind, _webhook(request), source_id or _source_named(request))
 
 
 @csrf_exempt
@@ -89,6 +90,14 @@ def whatsapp(request: HttpRequest, source_id: UUID) -> HttpResponse:
     if connection is None or request.GET.get("hub.mode") != "subscribe" or not is_challenge_genuine(connection, token):
         return _refused(403, "bad_token", "The verify token isn't that of the connection.")
     return HttpResponse(challenge[:500], content_type="text/plain", headers={"X-Content-Type-Options": "nosniff"})
+
+
+def _source_named(request: HttpRequest) -> UUID | None:
+    """The connection in the address that Twilio was given for a message's status."""
+    try:
+        return UUID(request.GET.get(SOURCE, ""))
+    except ValueError:
+        return None
 
 
 class FileNames(FileUploadHandler):

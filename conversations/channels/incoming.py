@@ -17,7 +17,7 @@ from conversations.channels.chats import Arrival, post_to_chat
 from conversations.channels.fetching import fetch_job
 from conversations.channels.items import ChatClosed, IgnoredItem, IncomingMessage, Item, ReceiptUpdate
 from conversations.channels.provider import Provider, WebhookRequest
-from conversations.channels.receipts import REASON, STATE, record_update
+from conversations.channels.receipts import REASON, STATE, link, record_update
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.twilio import account_sid_of
 from conversations.models import Chat, Delivery, DeliveryResult
@@ -27,6 +27,7 @@ from jobs.fence import prove
 from jobs.lanes import ClaimedJob
 from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, open_source
+from projects.connections.twilio import KIND as TWILIO
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import ProjectRef, find_source, find_source_projects
@@ -57,9 +58,10 @@ class Account:
 
 def projects_of(kind: str, request: WebhookRequest, *, source_id: UUID | None) -> list[ProjectRef]:
     """The projects that a webhook may be for: of the connection in its address, or of the account that it names."""
-    if source_id is not None:
-        ref = find_source(source_id, kind)
+    ref = find_source(source_id, kind) if source_id is not None else None
+    if ref is not None or (source_id is not None and kind != TWILIO):
         return [ref] if ref else []
+    # Twilio's addresses are shared. The status of a message may come after its connection was made anew.
     account_sid = account_sid_of(request.body)
     return find_source_projects(kind, account_sid=account_sid) if account_sid else []
 
@@ -155,13 +157,18 @@ def _receive(account: Account, item: IncomingMessage, delivery: Delivery) -> Non
 
 
 def _record_receipt(account: Account, item: ReceiptUpdate, delivery: Delivery) -> None:
-    receipt = record_update(account.ref.project_id, kind=account.provider.kind, account=account.id, update=item)
+    effect = record_update(
+        account.ref.project_id,
+        kind=account.provider.kind,
+        account=account.id,
+        update=item,
+        within=account.provider.receipts_within(account.connection),
+    )
     delivery.sent_at, delivery.message_ref = item.at, item.message_ref[:200]
     delivery.detail = f"{item.state.value}: {item.reason}".rstrip(": ")[:300]
     delivery.body = {STATE: item.state.value, REASON: item.reason}
-    if receipt is not None:
-        delivery.result, delivery.conversation_id = DeliveryResult.RECEIPT, receipt.conversation_id
-        delivery.message_id = receipt.message_id
+    if effect is not None:
+        link(delivery, effect)
 
 
 def _close_chat(account: Account, item: ChatClosed, delivery: Delivery) -> None:

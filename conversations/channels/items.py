@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from conversations.models import Channel, ReceiptState
+from conversations.models import Channel
+from tools.models import ReceiptState
 
 LONGEST_TEXT = 8_000
 
@@ -69,13 +70,17 @@ class IncomingMessage:
 
 @dataclass(frozen=True)
 class ReceiptUpdate:
-    """The provider's word on how far a message of ours came. `message_ref` is the provider's id of that message."""
+    """The provider's word on how far a message of ours came. `message_ref` is the provider's id of that message.
+
+    `key` is that of the effect, if the provider repeats it.
+    """
 
     external_id: str
     message_ref: str
     state: ReceiptState
     reason: str = ""
     at: datetime | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,13 @@ from conversations.channels.outgoing import (
 from conversations.channels.pacing import next_turn, pause_account
 from conversations.channels.presses import acknowledge_press, is_press
 from conversations.channels.provider import Button, OutgoingFile, OutgoingPart, Provider
-from conversations.channels.receipts import record_effect
+from conversations.channels.receipts import catch_up, record_effect, record_receipt
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.window import is_window_open
 from conversations.common.attachment_links import provider_url
 from conversations.common.payloads import StoredAttachment
 from conversations.live.event_log import ConversationLog, job_log, lock_conversation, open_log
-from conversations.models import Attachment, Chat, Receipt, ReceiptState
+from conversations.models import Attachment, Chat, Receipt
 from conversations.models.event import EventType
 from jobs.enqueue import enqueue
 from jobs.errors import WrongState
@@ -46,7 +46,7 @@ from tools.engine.execution.effect_run import Change, EffectRun, Start
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.execution.outcome_policy import NextStep
 from tools.engine.presenters import effect_payload
-from tools.models import AfterAction, Effect, EffectState
+from tools.models import AfterAction, Effect, EffectState, ReceiptState
 from tools.services.messaging.base import needs_reauth
 
 log = logging.getLogger(__name__)
@@ -88,8 +88,15 @@ class DeliveryRun(EffectRun):
     def find_repeated(self) -> None:
         """None: the same words said twice are two messages."""
 
+    def end(self, outcome: Outcome, *, state: EffectState) -> bool:
+        """End the effect. Callbacks may have come before."""
+        is_new = super().end(outcome, state=state)
+        if is_new:
+            catch_up(self)
+        return is_new
+
     def announce(self, change: Change, *, after_actions: Sequence[AfterAction] = ()) -> None:
-        record_effect(self.effect)
+        record_receipt(self.log, self.effect)
         if self.effect.state in (EffectState.FAILED, EffectState.UNKNOWN):
             self.log.add_event(
                 f"effect_{self.effect.state}", payload=effect_payload(self.effect), type=EventType.EFFECT
@@ -168,7 +175,7 @@ def resolve_delivery(effect: Effect, *, happened: bool, by: UUID | None) -> Effe
         else:
             effect_decisions.send_again(effect, by=by)
             queue_part(effect)
-        record_effect(effect)
+        record_receipt(conversation, effect)
         conversation.add_event("effect_resolved", payload=effect_payload(effect), type=EventType.EFFECT)
     return effect
 

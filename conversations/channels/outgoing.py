@@ -16,13 +16,13 @@ from conversations.common.payloads import StoredAttachment
 from conversations.common.place import place_in
 from conversations.common.presenters import attachment_payload
 from conversations.live.event_log import ConversationLog
-from conversations.models import Chat, Message, MessageRole, Receipt, ReceiptState
+from conversations.models import Chat, Message, MessageRole, Receipt
 from jobs.enqueue import JobRequest, enqueue
 from tools.engine.catalogue import BUILT_IN, CompiledTool
 from tools.engine.definition import RetryPolicy, ToolDefinition
 from tools.engine.execution.handler import Place
 from tools.engine.execution.plan import effect_key, plan_effect
-from tools.models import Effect, EffectOrigin
+from tools.models import Effect, EffectOrigin, ReceiptState
 
 LANE = "channel"
 MOST_PARTS = 20

@@ -115,6 +115,10 @@ class Provider(Protocol):
         """The address that the provider posts to."""
         ...
 
+    def receipts_within(self, connection: Connection) -> timedelta | None:
+        """The time after which a receipt that hasn't come is unknown; None if the provider sends no receipts."""
+        return None
+
     def is_genuine(self, connection: Connection, request: WebhookRequest) -> bool:
         """True if the connection's secret signed the raw bytes. Compares in constant time."""
         ...

@@ -1,17 +1,30 @@
-"""Receipts: how far each part of a message came. A receipt only moves forward."""
+"""Receipts: how far each part of a message came, and the callbacks that say so. A receipt only moves forward.
+
+The ledger holds the receipt of every effect, of tools as well. That of a message's part follows its effect.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 from django.db.models.functions import Now
 
 from conversations.channels.items import ReceiptUpdate
-from conversations.models import Delivery, DeliveryResult, Receipt, ReceiptState
+from conversations.common.presenters import receipt_payload
+from conversations.live.event_log import ConversationLog
+from conversations.models import Delivery, DeliveryResult, Receipt
+from conversations.models.event import EventType
+from projects.common.hooks import Hook
 from tenancy.postgresql.prepared import Prepared
-from tools.models import Effect, EffectState
+from tools.engine.execution.effect_run import EffectRun
+from tools.engine.receipts import ReceiptReport
+from tools.models import Effect, EffectState, ReceiptState
+
+# Move the receipt of an effect's message forward, with all its consequences. Return False if nothing changed.
+settle_receipt: Hook[Callable[[Effect, ReceiptReport], bool]] = Hook("settle_receipt")
 
 A, S, D = ReceiptState.ACCEPTED, ReceiptState.SENT, ReceiptState.DELIVERED
 # Callbacks may come while the provider's id of the message is being stored. Without the lock, neither would see the other.
@@ -25,7 +38,7 @@ EARLIER: Mapping[ReceiptState, tuple[ReceiptState, ...]] = {
     ReceiptState.DELIVERED: (A, S, ReceiptState.UNKNOWN),
     ReceiptState.READ: (A, S, D, ReceiptState.UNKNOWN),
     ReceiptState.FAILED: (A, S, ReceiptState.UNKNOWN),
-    ReceiptState.UNKNOWN: (A,),
+    ReceiptState.UNKNOWN: (A, S),
 }
 TIMES = {
     ReceiptState.SENT: "sent_at",
@@ -40,56 +53,75 @@ OF_EFFECT: Mapping[str, ReceiptState] = {
     EffectState.CANCELLED: ReceiptState.FAILED,
     EffectState.UNKNOWN: ReceiptState.UNKNOWN,
 }
+ARRIVED = (ReceiptState.DELIVERED, ReceiptState.READ)
 
 
-def record_effect(effect: Effect) -> None:
-    """Move the receipt of an effect to where the effect is, in the transaction that moved the effect."""
-    state = OF_EFFECT.get(effect.state)
-    if state is None:
+def record_effect(effect: Effect) -> Receipt | None:
+    """Move the receipt of a message's part to where its effect is, in the transaction that moved the effect.
+
+    Returns the receipt if it moved.
+    """
+    is_arrived = effect.state == EffectState.DONE and effect.receipt in ARRIVED
+    state = ReceiptState(effect.receipt) if is_arrived else OF_EFFECT.get(effect.state)
+    receipt = Receipt.objects.filter(effect_id=effect.pk).first()
+    if state is None or receipt is None:
+        return None
+    at = effect.receipt_at if effect.receipt == state else None
+    return receipt if advance(receipt, state, reason=effect.error, ref=_ref_of(effect), at=at) else None
+
+
+def record_receipt(conversation: ConversationLog, effect: Effect) -> None:
+    """Move the receipt of a part to where its effect is, and show it beside the message."""
+    receipt = record_effect(effect)
+    if receipt is not None:
+        parts = Receipt.objects.filter(message_id=receipt.message_id)
+        payload = {"message": str(receipt.message_id), **receipt_payload(parts)}
+        conversation.add_event("message_receipt", payload=payload, type=EventType.RECEIPT)
+
+
+def record_update(
+    project_id: UUID, *, kind: str, account: str, update: ReceiptUpdate, within: timedelta | None
+) -> Effect | None:
+    """Apply a provider's callback. Returns the effect of its message, or None if no message of ours has this id."""
+    found = partial(_find_effect, project_id, kind=kind, account=account, update=update)
+    effect = found()
+    if effect is None:
+        _LOCK_REF(f"receipt {update.message_ref[:200]}")
+        effect = found()
+    if effect is None:
+        return None
+    report = ReceiptReport(update.message_ref[:200], update.state, update.reason, update.at, within)
+    settle_receipt(effect, report)
+    return effect
+
+
+def catch_up(run: EffectRun) -> None:
+    """Apply the callbacks that came before the provider's id of the message was stored, and didn't name the effect."""
+    effect, ref = run.effect, _ref_of(run.effect)
+    if not ref:
         return
-    ref = str((effect.result or {}).get("message_ref") or "")
-    if ref:
-        _LOCK_REF(f"receipt {ref}")
-    receipt = Receipt.objects.select_related("chat").filter(effect_id=effect.pk).first()
-    advance(receipt, state, reason=effect.error, ref=ref)
-    if receipt is not None and ref:
-        _catch_up(receipt, ref)
-
-
-def _catch_up(receipt: Receipt, ref: str) -> None:
-    """Apply the callbacks that came before the provider's id of the message was stored."""
-    chat = receipt.chat
-    early = Delivery.objects.filter(
-        project_id=chat.project_id, kind=chat.kind, account=chat.account, message_ref=ref, conversation=None
-    )
+    _LOCK_REF(f"receipt {ref}")
+    early = Delivery.objects.filter(project_id=effect.project_id, message_ref=ref, conversation=None)
     for delivery in early.order_by("received_at"):
         if STATE in delivery.body:
-            advance(receipt, ReceiptState(delivery.body[STATE]), reason=delivery.body[REASON], at=delivery.sent_at)
-            Delivery.objects.filter(pk=delivery.pk).update(
-                conversation_id=receipt.conversation_id, message_id=receipt.message_id, result=DeliveryResult.RECEIPT
-            )
+            state, reason = ReceiptState(delivery.body[STATE]), delivery.body[REASON]
+            run.report(ReceiptReport(ref, state, reason, delivery.sent_at))
+            link(delivery, effect)
+            delivery.save(update_fields=("conversation_id", "message_id", "result"))
 
 
-def record_update(project_id: UUID, *, kind: str, account: str, update: ReceiptUpdate) -> Receipt | None:
-    """Apply a provider's callback. Returns the receipt, or None if no message of ours has this id."""
-    rows = Receipt.objects.filter(
-        external_id=update.message_ref, chat__project_id=project_id, chat__kind=kind, chat__account=account
-    )
-    newest = rows.order_by("-accepted_at")
-    receipt = newest.first()
-    if receipt is None:
-        _LOCK_REF(f"receipt {update.message_ref}")
-        receipt = newest.first()
-    advance(receipt, update.state, reason=update.reason, at=update.at)
-    return receipt
+def link(delivery: Delivery, effect: Effect) -> None:
+    """Note on a callback whose message it is about."""
+    receipt = Receipt.objects.filter(effect_id=effect.pk).first()
+    delivery.result, delivery.conversation_id = DeliveryResult.RECEIPT, effect.conversation_id
+    if receipt is not None:
+        delivery.conversation_id, delivery.message_id = receipt.conversation_id, receipt.message_id
 
 
 def advance(
-    receipt: Receipt | None, state: ReceiptState, *, reason: str = "", ref: str = "", at: datetime | None = None
+    receipt: Receipt, state: ReceiptState, *, reason: str = "", ref: str = "", at: datetime | None = None
 ) -> bool:
-    """Move a receipt forward. Returns False if there is none, or it is further already."""
-    if receipt is None:
-        return False
+    """Move a receipt forward. Returns False if it is further already."""
     changes: dict[str, object] = {"state": state, "reason": reason[:300]}
     if state in TIMES:
         changes[TIMES[state]] = at or Now()
@@ -97,3 +129,23 @@ def advance(
         # Also for a receipt that a faster callback has moved on.
         Receipt.objects.filter(pk=receipt.pk, external_id="").update(external_id=ref[:200])
     return Receipt.objects.filter(pk=receipt.pk, state__in=EARLIER[state]).update(**changes) == 1
+
+
+def _ref_of(effect: Effect) -> str:
+    """The provider's id of the effect's message; "" if it isn't known."""
+    return effect.receipt_ref or str((effect.result or {}).get("message_ref") or "")[:200]
+
+
+def _find_effect(project_id: UUID, *, kind: str, account: str, update: ReceiptUpdate) -> Effect | None:
+    """The effect that a callback names, or that has the provider's id of the message."""
+    effects = Effect.objects.filter(project_id=project_id, erased_at=None)
+    named = effects.filter(effect_key=update.key).first() if update.key else None
+    known = named or effects.filter(receipt_ref=update.message_ref[:200]).order_by("-created_at").first()
+    if known is not None:
+        return known
+    # A message of a version that kept its id only here.
+    receipts = Receipt.objects.filter(
+        external_id=update.message_ref, chat__project_id=project_id, chat__kind=kind, chat__account=account
+    )
+    receipt = receipts.select_related("effect").order_by("-accepted_at").first()
+    return receipt.effect if receipt is not None else None

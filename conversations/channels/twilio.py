@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 from django.conf import settings as django_settings
 
@@ -22,16 +22,17 @@ from conversations.channels.items import (
 from conversations.channels.media import fetch_file
 from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, Provider, WebhookRequest
 from conversations.common.payloads import StoredAttachment
-from conversations.models import Channel, ReceiptState
+from conversations.models import Channel
 from projects.common.phones import InvalidPhone, read_phone
 from projects.connections.integrations import Connection, guard_for
 from projects.connections.settings.twilio import TwilioSettings
-from projects.connections.twilio import KIND, SIGNATURE, is_signed
+from projects.connections.twilio import EFFECT, KIND, SIGNATURE, is_signed, status_callback
 from tools.engine.execution.outcome import Outcome
+from tools.models import ReceiptState
 from tools.services.messaging.base import Sms
 from tools.services.messaging.twilio import MEANINGS, WHATSAPP, Twilio
 
-MESSAGES, STATUS = "/hooks/twilio/messages", "/hooks/twilio/status"
+MESSAGES = "/hooks/twilio/messages"
 MOST_MEDIA = 10
 # By text to the United States and Canada, and on WhatsApp.
 MOST_MEDIA_BYTES = 5 * 1024 * 1024
@@ -85,6 +86,9 @@ class TwilioMessages(Provider):
     def webhook_of(self, connection: Connection) -> str:
         return f"{django_settings.BASE_URL}{MESSAGES}"
 
+    def receipts_within(self, connection: Connection) -> timedelta:
+        return _settings(connection).receipts_within
+
     def is_genuine(self, connection: Connection, request: WebhookRequest) -> bool:
         fields, given = _fields(request.body), request.headers.get(SIGNATURE.lower(), "")
         settings = _settings(connection)
@@ -101,7 +105,7 @@ class TwilioMessages(Provider):
             raise MalformedWebhook("The webhook has no MessageSid.")
         status = fields.get("MessageStatus")
         if status and "Body" not in fields:
-            return [_status(sid, status, fields)]
+            return [_status(sid, status, fields, key=_effect_named(request.url))]
         return [_message(sid, fields)]
 
     def parse_stored(self, body: Mapping[str, Any]) -> Item:
@@ -122,7 +126,7 @@ class TwilioMessages(Provider):
             _settings(connection),
             token=connection.secret,
             guard=guard_for(connection.settings),
-            status_callback=f"{django_settings.BASE_URL}{STATUS}",
+            status_callback=status_callback(connection),
         )
         media = part.file.url if part.file else ""
         outcome = await twilio.send(Sms(to=part.chat_id, text=part.text, media=media), key=part.key)
@@ -185,11 +189,17 @@ def _files(sid: str, fields: Mapping[str, str]) -> list[RemoteFile]:
     ]
 
 
-def _status(sid: str, status: str, fields: Mapping[str, str]) -> Item:
+def _effect_named(url: str) -> str:
+    """The key of the effect in the address of a status; "" if it names none."""
+    return parse_qs(urlsplit(url).query).get(EFFECT, [""])[0]
+
+
+def _status(sid: str, status: str, fields: Mapping[str, str], *, key: str) -> Item:
     state = STATES.get(status)
     if state is None:
         return IgnoredItem(f"{sid}:{status}", f"The status {clean_text(status)[:40]} isn't known.")
-    return ReceiptUpdate(f"{sid}:{status}", sid, state, _reason(fields) if state is ReceiptState.FAILED else "")
+    reason = _reason(fields) if state is ReceiptState.FAILED else ""
+    return ReceiptUpdate(f"{sid}:{status}", sid, state, reason, key=key)
 
 
 def _reason(fields: Mapping[str, str]) -> str:

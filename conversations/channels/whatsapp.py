@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, cast
@@ -23,12 +24,15 @@ from conversations.channels.items import (
 from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, Provider, WebhookRequest
 from conversations.channels.whatsapp_api import CARRIED, GraphApi, meaning_of, read_outcome, send_file
 from conversations.common.payloads import StoredAttachment
-from conversations.models import Channel, ReceiptState
+from conversations.models import Channel
+from projects.connections.callbacks import can_call_back
 from projects.connections.integrations import Connection, guard_for
 from projects.connections.settings.whatsapp import WhatsAppSettings
-from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome import Ending, ExpectedReceipt, Outcome
+from tools.models import ReceiptState
 
 KIND = "whatsapp"
+MESSAGE = {"messaging_product": "whatsapp", "recipient_type": "individual"}
 SIGNATURE = "x-hub-signature-256"
 MOST_ITEMS = 1_000
 SECRETS = frozenset({"access_token", "app_secret", "verify_token"})
@@ -73,6 +77,9 @@ class WhatsApp(Provider):
     def webhook_of(self, connection: Connection) -> str:
         return f"{django_settings.BASE_URL}/hooks/{KIND}/{connection.source_id}"
 
+    def receipts_within(self, connection: Connection) -> timedelta:
+        return _settings(connection).receipts_within
+
     def is_genuine(self, connection: Connection, request: WebhookRequest) -> bool:
         given, secret = request.headers.get(SIGNATURE, ""), read_secrets(connection)["app_secret"]
         expected = f"sha256={hmac.new(secret.encode(), request.body, sha256).hexdigest()}"
@@ -99,13 +106,18 @@ class WhatsApp(Provider):
         return file["size"] <= CARRIED.get(file["content_type"], 0)
 
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
+        settings, api = _settings(connection), graph_api(connection)
+        # Meta repeats the name of the effect in the message's statuses.
+        body: dict[str, Any] = {**MESSAGE, "to": part.chat_id, "biz_opaque_callback_data": part.key}
         if part.file is not None:
-            number = _settings(connection).phone_number_id
-            return await send_file(graph_api(connection), part.file, number=number, to=part.chat_id)
-        body: dict[str, Any] = {"messaging_product": "whatsapp", "recipient_type": "individual", "to": part.chat_id}
-        body |= _content_of(part)
-        path = f"{_settings(connection).phone_number_id}/messages"
-        return read_outcome(await graph_api(connection).call("POST", path, body), body)
+            outcome = await send_file(api, part.file, body, number=settings.phone_number_id)
+        else:
+            body |= _content_of(part)
+            outcome = read_outcome(await api.call("POST", f"{settings.phone_number_id}/messages", body), body)
+        ref = outcome.result.get("message_ref")
+        if outcome.ending is not Ending.DONE or not ref or not can_call_back(settings.server):
+            return outcome
+        return replace(outcome, receipt=ExpectedReceipt(ref, settings.receipts_within))
 
     async def show_typing(self, connection: Connection, chat_id: str, message: str) -> None:
         """It also marks the message as read."""
@@ -258,7 +270,8 @@ def _status(id: str, raw: Mapping[str, Any], names: Mapping[Any, Any]) -> Item:
     error: Any = next(iter(_list(raw.get("errors"))), {})
     reason = meaning_of(error) if state is ReceiptState.FAILED else ""
     at = datetime.fromtimestamp(int(raw["timestamp"]), UTC)
-    return ReceiptUpdate(id, str(raw["id"]), state, reason, at)
+    key = raw.get("biz_opaque_callback_data")
+    return ReceiptUpdate(id, str(raw["id"]), state, reason, at, key if isinstance(key, str) else "")
 
 
 def _content_of(part: OutgoingPart) -> dict[str, Any]:

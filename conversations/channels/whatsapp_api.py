@@ -181,8 +181,8 @@ def _check_media(answer: GraphAnswer) -> None:
     check_status(answer.status)
 
 
-async def send_file(api: GraphApi, file: OutgoingFile, *, number: str, to: str) -> Outcome:
-    """Upload a file, and send the message that names its id."""
+async def send_file(api: GraphApi, file: OutgoingFile, message: Mapping[str, Any], *, number: str) -> Outcome:
+    """Upload a file, and send the message with its id."""
     fields = {"messaging_product": "whatsapp", "type": file.content_type}
     uploaded = await api.upload(
         f"{number}/media", fields, UploadedFile("file", file.name, file.content_type, file.content)
@@ -191,7 +191,7 @@ async def send_file(api: GraphApi, file: OutgoingFile, *, number: str, to: str) 
         return _read_upload(uploaded, fields)
     media = {"id": str(uploaded.document["id"])}
     kind, sent = ("image", media) if file.content_type in IMAGES else ("document", {**media, "filename": file.name})
-    body = {"messaging_product": "whatsapp", "recipient_type": "individual", "to": to, "type": kind, kind: sent}
+    body = {**message, "type": kind, kind: sent}
     return read_outcome(await api.call("POST", f"{number}/messages", body), body)
 
 

@@ -11,7 +11,6 @@ from conversations.models import (
     ConsentSource,
     ConversationStatus,
     MessageRole,
-    ReceiptState,
     TurnStatus,
 )
 from conversations.models.event import EventType
@@ -22,6 +21,7 @@ from projects.common.presenters import Id, Stamp
 from tools.engine.analysis.steps import SkillGroup
 from tools.engine.execution.outcome import Signal
 from tools.engine.payloads import EffectPayload, PromisePayload, VerdictPayload
+from tools.models import ReceiptState
 
 Block = Annotated[dict[str, Any], "A widget block shown in place of text. Its shape depends on `type`."]
 Arguments = Annotated[dict[str, Any], "The call's arguments, by the tool's parameters."]

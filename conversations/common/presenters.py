@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import cast
 from uuid import UUID
@@ -20,6 +21,7 @@ from conversations.common.payloads import (
     OperatorPayload,
     PersonaPayload,
     RatingPayload,
+    ReceiptPayload,
     StoredAttachment,
     WaitPayload,
     WrittenPayload,
@@ -34,12 +36,12 @@ from conversations.models import (
     Persona,
     PersonaField,
     Receipt,
-    ReceiptState,
     Wait,
 )
 from projects.common.presenters import stamp
 from projects.common.stored_sentences import translated
 from tenancy.prepared_queries import PreparedQuery
+from tools.models import ReceiptState
 
 # Of the parts of a message, the one that came least far stands for all.
 PROGRESS = (
@@ -70,16 +72,14 @@ def message_payload(message: Message) -> MessagePayload:
 
 def messages_with_receipts(conversation: Conversation) -> Callable[[Message], MessagePayload]:
     """A presenter of the conversation's messages, with how far each came on its messenger."""
-    receipts: dict[UUID, Receipt] = {}
+    receipts: dict[UUID, list[Receipt]] = defaultdict(list)
     for one in Receipt.objects.filter(conversation=conversation):
-        known = receipts.setdefault(one.message_id, one)
-        if PROGRESS.index(ReceiptState(one.state)) < PROGRESS.index(ReceiptState(known.state)):
-            receipts[one.message_id] = one
+        receipts[one.message_id].append(one)
 
     def present(message: Message) -> MessagePayload:
-        payload, receipt = message_payload(message), receipts.get(message.pk)
-        if receipt is not None:
-            payload["receipt"] = {"state": receipt.state, "reason": translated(receipt.reason)}
+        payload, parts = message_payload(message), receipts.get(message.pk)
+        if parts:
+            payload["receipt"] = receipt_payload(parts)
         return payload
 
     return present
@@ -89,6 +89,12 @@ def _file_of(message: Message, stored: StoredAttachment) -> AttachmentPayload:
     if message.role != MessageRole.USER:
         return attachment_payload(stored, message.organization_id)
     return {**stored, "url": customer_file_url(cast(UUID, message.organization_id), UUID(stored["id"]))}
+
+
+def receipt_payload(parts: Iterable[Receipt]) -> ReceiptPayload:
+    """How far a message came: the part that came least far decides."""
+    last = min(parts, key=lambda part: PROGRESS.index(ReceiptState(part.state)))
+    return {"state": last.state, "reason": translated(last.reason)}
 
 
 def attachment_payload(stored: StoredAttachment, organization_id: UUID | None) -> AttachmentPayload:

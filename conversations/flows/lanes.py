@@ -28,6 +28,7 @@ from conversations.promises.make_good import LANE as MAKE_GOOD
 from conversations.promises.make_good import draft_make_goods
 from conversations.tool_runs.calls.orphans import end_orphans
 from conversations.tool_runs.effects.outcome_events import lock_effect
+from conversations.tool_runs.effects.receipts import end_overdue_receipts
 from conversations.turns.after_reply import report_failure
 from conversations.turns.conversation_end import close_silent_conversations
 from jobs.lanes import Lane, Mode, Queue, register
@@ -116,6 +117,8 @@ SWEEPS = (
     close_silent_conversations,
     return_snoozed,
     delete_unsent,
+    # Before the promises, whose deadline it moves.
+    end_overdue_receipts,
     break_overdue_promises,
     draft_make_goods,
     end_orphans,

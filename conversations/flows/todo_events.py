@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from datetime import timedelta
 from uuid import UUID
 
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from conversations.followups.proactive import say_proactively
@@ -33,16 +34,28 @@ from tools.engine.definition import ActionType
 from tools.engine.execution.after_actions import tells
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import (
+    await_receipt,
     break_promises,
     close_promise,
     evidence_of,
     identical_promises,
     keep_promise,
+    leave_to_staff,
     note_made_good,
     reopen_promise,
     settle_promises,
 )
-from tools.models import AfterActionState, Effect, EffectOrigin, EffectState, Evidence, Promise, PromiseState
+from tools.models import (
+    PENDING,
+    AfterActionState,
+    Effect,
+    EffectOrigin,
+    EffectState,
+    Evidence,
+    Promise,
+    PromiseState,
+    ReceiptState,
+)
 
 LANE = "todo_news"
 # Effects arranged by the agent in the conversation: promised, or called while it answered.
@@ -95,7 +108,10 @@ def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus, *, what: s
     """Settle the promise that a todo stands in for, with all in the same words. Other statuses change nothing."""
     is_not_sent = status is TodoStatus.NEEDS_ATTENTION and _evidence_of(todo) == Evidence.OUTBOX
     for identical_id in identical_promises(promise_id):
-        if status is TodoStatus.COMPLETED or is_not_sent:
+        if status is TodoStatus.COMPLETED and _evidence_of(todo) == Evidence.SENT:
+            due_at = _effects_of(todo).aggregate(last=Max("receipt_due_at"))["last"]
+            await_receipt(Promise.objects.filter(pk=identical_id, state=PromiseState.OPEN), until=due_at)
+        elif status is TodoStatus.COMPLETED or is_not_sent:
             keep_promise(identical_id, evidence=_evidence_of(todo), reason=_reason(todo))
         elif status in PROMISE_STATES:
             close_promise(identical_id, state=PROMISE_STATES[status], reason=_reason(todo))
@@ -103,13 +119,29 @@ def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus, *, what: s
             reopen_promise(identical_id, withdrawn_because=STATUS_REASONS[TodoStatus.REJECTED])
 
 
+def _settle_by_receipt(todo: Todo, promise_id: UUID, effect: Effect) -> None:
+    """Settle the promise of a completed todo by the receipt of one of its messages."""
+    for identical_id in identical_promises(promise_id):
+        if effect.state == EffectState.FAILED:
+            close_promise(identical_id, state=PromiseState.BROKEN, reason=effect.error[:LONGEST_REASON])
+        elif effect.state == EffectState.UNKNOWN:
+            leave_to_staff(Promise.objects.filter(pk=identical_id, state=PromiseState.OPEN))
+        elif not _effects_of(todo).exclude(state=EffectState.DONE).exists():
+            keep_promise(identical_id, evidence=_evidence_of(todo), reason=_reason(todo))
+
+
+def _effects_of(todo: Todo) -> QuerySet[Effect]:
+    return Effect.objects.filter(todo_calls__step__todo=todo)
+
+
 def _evidence_of(todo: Todo) -> Evidence:
-    """The evidence of a completed todo: a message of its run in the outbox, else an effect, else the person who did it."""
-    done = Effect.objects.filter(todo_calls__step__todo=todo, state=EffectState.DONE)
-    found = [evidence_of(effect) for effect in done]
+    """The evidence of a completed todo: a message of its run in the outbox or on its way, else an effect, else the person
+    who did it.
+    """
+    found = [evidence_of(effect) for effect in _effects_of(todo).filter(state=EffectState.DONE)]
     if todo.taker or not found:
         return Evidence.PERSON
-    return next((one for one in (Evidence.OUTBOX, Evidence.NONE) if one in found), found[-1])
+    return next((one for one in PENDING if one in found), found[-1])
 
 
 @contextmanager
@@ -130,7 +162,13 @@ def told_to(log: ConversationLog) -> Iterator[None]:
 
 
 def on_effect_changed(todo: Todo, effect: Effect) -> None:
-    """Tell the conversation, now or by a job, that an effect run by a todo changed state."""
+    """Tell the conversation, now or by a job, that an effect run by a todo changed state.
+
+    The receipt of a completed todo's message settles the promise that the todo stands in for.
+    """
+    is_completed = todo.status == TodoStatus.COMPLETED and todo.source == TodoSource.PROMISE and not todo.taker
+    if is_completed and todo.promise_id is not None and effect.receipt:
+        _settle_by_receipt(todo, todo.promise_id, effect)
     if (log := _log_if_held(todo)) is not None:
         _tell_effect(log, effect, state=EffectState(effect.state))
     else:
@@ -170,6 +208,9 @@ def _tell(job: ClaimedJob) -> None:
 def _tell_effect(log: ConversationLog, effect: Effect, *, state: EffectState) -> None:
     log.add_event(f"effect_{state}", payload=effect_payload(effect), type=EventType.EFFECT)
     if effect.origin not in AGENT_ORIGINS or effect.state != state or state not in FINISHED:
+        return
+    if state == EffectState.UNKNOWN and effect.receipt == ReceiptState.UNKNOWN:
+        # The customer was told that it was sent. Staff is asked whether it arrived.
         return
     is_event = effect.definition.get("action", {}).get("type") == ActionType.SEND_EVENT
     if state == EffectState.DONE and is_event and effect.origin == EffectOrigin.COMMITMENT:

@@ -6,6 +6,7 @@ from django.db import models
 
 from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
+from tools.models import ReceiptState
 
 
 class Chat(TenantModel):
@@ -98,21 +99,6 @@ class Delivery(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.external_id} ({self.result})"
-
-
-class ReceiptState(models.TextChoices):
-    """The state of a message on its way. It only moves forward.
-
-    ACCEPTED: it waits to be sent. SENT: the provider has it. DELIVERED: it is on the customer's device. UNKNOWN: staff is
-    asked whether it was sent.
-    """
-
-    ACCEPTED = "accepted", lazy("Accepted")
-    SENT = "sent", lazy("Sent")
-    DELIVERED = "delivered", lazy("Delivered")
-    READ = "read", lazy("Read")
-    FAILED = "failed", lazy("Failed")
-    UNKNOWN = "unknown", lazy("Unknown")
 
 
 class Receipt(TenantModel):

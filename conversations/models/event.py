@@ -29,6 +29,7 @@ class EventType(models.TextChoices):
     BLOCK = "block", lazy("Something to be shown in place of words")
     DIRECTIVES = "directives", lazy("New directives")
     EFFECT = "effect", lazy("An effect changed")
+    RECEIPT = "receipt", lazy("A message came further on its way")
     WAITING = "waiting", lazy("Waiting began or ended")
     ERROR = "error", lazy("Something went wrong")
     DONE = "done", lazy("A turn's reply is complete")

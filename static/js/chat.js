@@ -6,6 +6,7 @@ import * as format from "./format.js";
 import { fill, gettext } from "./i18n.js";
 import { mark, marked, place } from "./marks.js";
 import { holder, promiseState } from "./promise_state.js";
+import { receiptMark } from "./receipts.js";
 import { isReplying, openCall, reading } from "./turn.js";
 
 const NEAR_PX = 80;
@@ -22,20 +23,6 @@ const CHANNELS = {
 const agentFace = () => h("span", { class: "mg-av agent", "aria-hidden": "true" }, icon("feather"));
 const said = ({ created_at }) =>
   h("time", { datetime: created_at, title: format.moment(created_at) }, format.said(created_at));
-const RECEIPTS = {
-  accepted: ["act", "clock", gettext("Waits to be sent")],
-  sent: ["ok", "check", gettext("Sent")],
-  delivered: ["ok", "check", gettext("Delivered")],
-  read: ["ok", "check", gettext("Read")],
-  failed: ["bad", "alert-triangle", gettext("Not delivered")],
-  unknown: ["warn", "help-circle", gettext("Unknown whether it arrived")],
-};
-/** How far a message came on its messenger, with the reason of a failure. */
-const arrived = ({ receipt }) => {
-  if (!receipt) return "";
-  const [tone, sign, words] = RECEIPTS[receipt.state];
-  return h("span", { class: "mg-st", "data-s": tone, title: receipt.reason }, icon(sign), receipt.reason || words);
-};
 const meta = (...children) => h("div", { class: "meta" }, ...children);
 
 const promisesOf = (message, turn) => turn.promises.filter((promise) => promise.message === message.id);
@@ -170,7 +157,7 @@ export class Chat {
       spans.length > 0 && this.promised(spans, turn),
       cards(message.blocks),
       attachments(message.attachments),
-      meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn)), arrived(message), said(message)),
+      meta(...(isReply ? this.facts(turn) : this.otherFacts(message, turn)), receiptMark(message.receipt), said(message)),
     );
   }
 

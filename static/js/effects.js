@@ -2,6 +2,7 @@
 import { h, icon, refill, state } from "./dom.js";
 import * as format from "./format.js";
 import { fill, gettext, ngettext } from "./i18n.js";
+import { isAwaited, receiptLook } from "./receipts.js";
 
 const STATES = {
   planned: ["act", "calendar-time", gettext("Planned")],
@@ -18,8 +19,11 @@ const SENTENCES = {
   held: gettext("The same was already done for this customer, so it waits for your team."),
   failed: gettext("The customer isn’t told that it was done."),
   outbox: gettext("No service is connected, so nothing was sent. This is what would have been sent."),
+  undelivered: gettext("It was sent, but it did not arrive."),
+  awaited: gettext("The provider has taken the message. Its promise is kept once it was delivered."),
 };
 
+const isOnItsWay = ({ state, receipt }) => state === "done" && isAwaited(receipt);
 const isInOutbox = ({ state, result }) => state === "done" && result?.outbox === true;
 
 export class Effects {
@@ -54,7 +58,7 @@ export class Effects {
 
   one(turn, effect, told) {
     const verdict = turn.verdicts.find((other) => other.fired && other.tool === effect.tool);
-    const sentence = SENTENCES[isInOutbox(effect) ? "outbox" : effect.state];
+    const sentence = SENTENCES[caseOf(effect)];
     const [tone, name, word] = lookOf(effect);
     return h(
       "article",
@@ -121,11 +125,21 @@ export class Effects {
 
 function lookOf(effect) {
   if (isInOutbox(effect)) return OUTBOX;
+  if (isOnItsWay(effect)) return receiptLook(effect.receipt);
   return STATES[effect.state] ?? ["mute", "circle-dotted", format.words(effect.state)];
 }
 
+/** The sentence that explains an effect's state. */
+function caseOf(effect) {
+  if (isInOutbox(effect)) return "outbox";
+  if (isOnItsWay(effect)) return "awaited";
+  return effect.state === "failed" && effect.receipt?.state === "failed" ? "undelivered" : effect.state;
+}
+
+const isOver = (effect) => effect.state === "done" && !isInOutbox(effect) && !isOnItsWay(effect);
+
 const tookOf = (effect, word) =>
-  effect.finished_at && effect.state === "done" && !isInOutbox(effect)
+  effect.finished_at && isOver(effect)
     ? fill(gettext("Done in %(time)s"), { time: format.duration(format.between(effect.created_at, effect.finished_at)) })
     : word;
 
@@ -148,12 +162,13 @@ function trail(turn, effect, { verdict, told, tone }) {
   const at = (iso) => format.duration(format.between(turn.created_at, iso));
   const attempts = format.numbered(ngettext("%(number)s attempt", "%(number)s attempts", effect.attempts), effect.attempts);
   const isDone = effect.state === "done";
+  const arrived = isOver(effect) && effect.receipt;
   return h("ol", { class: "mg-trail" }, [
     point(gettext("Said"), turn.replied_at && fill(gettext("%(time)s, reply of turn %(turn)s"), { time: at(turn.replied_at), turn: turn.seq }), "ok"),
     point(gettext("Understood"), `${at(effect.created_at)}, ${verdict ? verdict.tool : effect.kind}`, "ok"),
     point(
-      isDone && !isInOutbox(effect) ? gettext("Done") : lookOf(effect)[2],
-      effect.finished_at ? `${at(effect.finished_at)}, ${attempts}` : isDone && attempts,
+      arrived ? receiptLook(arrived)[2] : isOver(effect) ? gettext("Done") : lookOf(effect)[2],
+      effect.finished_at ? `${at(arrived?.at ?? effect.finished_at)}, ${attempts}` : isDone && attempts,
       tone,
     ),
     point(gettext("Reported to the agent"), told && at(told.created_at), "ok"),

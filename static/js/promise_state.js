@@ -7,11 +7,13 @@ const STATES = {
   withdrawn: ["mute", "circle-minus", gettext("Withdrawn")],
 };
 const NOT_SENT = ["warn", "inbox", gettext("Not sent")];
+const AWAITED = ["act", "clock", gettext("Sent, waiting for delivery")];
 const UNKNOWN = ["warn", "help-circle", gettext("Unknown")];
 
 /** [tone, icon, word] */
 export function promiseState(promise, turn) {
   if (promise.evidence === "outbox") return NOT_SENT;
+  if (promise.evidence === "sent" && promise.state === "open") return AWAITED;
   const effect = promise.state === "open" && turn.effects.find(({ id }) => id === promise.effect);
   if (effect && effect.state === "unknown") return UNKNOWN;
   if (needsPerson(promise)) return ["warn", "hand-grab", gettext("Open")];

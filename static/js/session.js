@@ -152,13 +152,14 @@ export class Session {
       message: () => this.messageCame(data),
       token: () => this.tokenCame(data),
       turn: () => this.turnChanged(data),
+      receipt: () => this.store.putReceipt(data),
       waiting: () => this.waitingChanged(data),
       error: () => this.store.addNote({ key: `${data.turn}:${data.message}`, ...data }),
       reset: () => this.wasReset(data),
     }[type];
     handler?.();
     const turn = type === "turn" ? data.turn : (data.turn ?? this.store.orderedTurns().at(-1)?.id);
-    if (type !== "token" && turn) this.refresh(turn);
+    if (type !== "token" && type !== "receipt" && turn) this.refresh(turn);
   }
 
   /** Marks messages as sent when the stream delivers them before the response. */

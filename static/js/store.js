@@ -58,6 +58,13 @@ export class Store {
     this.touch();
   }
 
+  /** Stores how far a message came on its messenger. */
+  putReceipt({ message, state, reason }) {
+    const known = this.messages.get(message);
+    if (known) this.messages.set(message, { ...known, receipt: { state, reason } });
+    this.touch();
+  }
+
   /** Stores a turn. Fields missing from a list's turn are kept from the known one. */
   putTurn(turn) {
     this.turns.set(turn.id, { ...WITHOUT_PARTS, ...this.turns.get(turn.id), ...turn });

@@ -6,6 +6,7 @@ const TYPES = [
   "block",
   "directives",
   "effect",
+  "receipt",
   "turn",
   "waiting",
   "error",

@@ -171,6 +171,8 @@ def _is_evident(promise: Promise, ledger: Ledger, journal: Journal) -> bool:
     if promise.evidence == "effect":
         is_told = effect is not None and effect.definition["action"]["type"] != "send_event"
         return effect is not None and effect.state == "done" and (is_told or _is_sent_text(effect))
+    if promise.evidence == "delivered":
+        return effect is not None and effect.state == "done" and effect.receipt in ("delivered", "read")
     if promise.evidence == "acknowledged":
         return effect is not None and effect.state == "done" and effect.definition["action"]["type"] == "send_event"
     if promise.evidence == "person":

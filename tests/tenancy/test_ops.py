@@ -26,6 +26,7 @@ ALLOWED = {
     "jobs/sweep.py": {"sweep", "sweep_tenants", "_take_lock"},
     "conversations/followups/follow_ups.py": {"<module>", "fire_follow_ups"},
     "conversations/tool_runs/calls/orphans.py": {"<module>", "end_orphans"},
+    "conversations/tool_runs/effects/receipts.py": {"<module>", "end_overdue_receipts"},
     "conversations/turns/conversation_end.py": {"<module>", "close_silent_conversations"},
     "conversations/promises/make_good.py": {"<module>", "draft_make_goods"},
     "conversations/handover/attachments.py": {"<module>", "delete_unsent"},

@@ -9,6 +9,8 @@ from uuid import UUID
 from django.utils.translation import gettext
 
 from jobs.errors import WrongState
+from notices.models import NoticeKind
+from notices.services import notify
 from todos.content.lifecycle import Actor, transition
 from todos.executor.finish import final_status, finish
 from todos.executor.job_keys import queue_continuation
@@ -19,6 +21,7 @@ from todos.hooks import effect_changed, todo_changed
 from todos.models import Todo, TodoCall, TodoStatus
 from tools.engine import effect_decisions, ledger
 from tools.engine.execution.outcome import Outcome
+from tools.engine.receipts import ReceiptReport
 from tools.models import Effect, EffectState
 
 COLLEAGUE = "a colleague"
@@ -56,6 +59,19 @@ def settle_callback(effect: Effect, outcome: Outcome) -> None:
         return
     TodoRun(todo, call).settle(outcome)
     _continue(todo, call, answer="called_back", by=None)
+
+
+def settle_receipt(effect: Effect, report: ReceiptReport) -> bool:
+    """Move the receipt of an effect's message forward. Return False if nothing changed.
+
+    A completed todo stays completed; operators are notified if its message failed.
+    """
+    todo, call = _locked(effect)
+    run = TodoRun(todo, call)
+    is_changed = run.report(report)
+    if is_changed and run.effect.state == EffectState.FAILED and todo.status == TodoStatus.COMPLETED:
+        notify(todo.project_id, kind=NoticeKind.TODO_FAILED, subject=todo.pk, object_id=todo.pk, text=todo.heading)
+    return is_changed
 
 
 def resolve(effect: Effect, *, happened: bool, by: UUID | None) -> Effect:

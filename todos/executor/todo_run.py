@@ -22,7 +22,7 @@ from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 NO_CONVERSATION = "The todo has no conversation."
 NO_CUSTOMER = "The todo has no customer."
-OPEN_CHANGES = (Change.RETRYING, Change.ACCEPTED)
+OPEN_CHANGES = (Change.RETRYING, Change.ACCEPTED, Change.RECEIPT)
 
 
 class TodoRun(EffectRun):

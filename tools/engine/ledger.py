@@ -48,12 +48,17 @@ JSON_COLUMNS = ("result", "request")
 
 ROWS = PreparedQuery(lambda effect: Effect.objects.filter(pk=effect), kinds=(UUID,))
 
-_BEGIN_COLUMNS = ("state", "attempts", "started_at", "deadline_at", "is_uncertain", "callback_hash")
+# Set by what a provider reports, beside the outcome.
+RECEIPT_COLUMNS = ("receipt", "receipt_ref", "receipt_reason", "receipt_at", "receipt_due_at")
+_BEGIN_COLUMNS = (
+    *("state", "attempts", "started_at", "deadline_at", "is_uncertain", "callback_hash"),
+    *RECEIPT_COLUMNS,
+)
 _BEGIN = Prepared(f"""
 update tools_effect
 set state = 'sending', attempts = attempts + 1, started_at = statement_timestamp(),
     deadline_at = coalesce(deadline_at, statement_timestamp() + %s::interval), is_uncertain = %s, callback_hash = %s,
-    visitor = %s
+    visitor = %s, receipt = '', receipt_ref = '', receipt_reason = '', receipt_at = null, receipt_due_at = null
 where id = %s and organization_id = %s and state in ('planned', 'sending')
 returning {", ".join(_BEGIN_COLUMNS)}
 """)  # noqa: S608 - names of our own columns
@@ -61,6 +66,7 @@ returning {", ".join(_BEGIN_COLUMNS)}
 _OUTCOME_COLUMNS = (
     *("state", "result", "told", "error", "request", "http_status", "excerpt", "adapter", "acknowledged_at"),
     "finished_at",
+    *RECEIPT_COLUMNS,
 )
 _STORE = Prepared(f"""
 update tools_effect

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from projects.common.presenters import Id, Stamp
 from tools.engine.definition import AfterActionType, RetryPolicy, ToolDefinition, Trigger
-from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseState
+from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseState, ReceiptState
 
 Definition = Annotated[dict[str, Any], ToolDefinition]
 # Why a mentioned tool did not fire: a detection rule, a quote that is not in the reply or
@@ -29,7 +29,7 @@ HeldBackBy = Annotated[
         "held",
     ],
 ]
-EvidenceName = Annotated[str, Literal["effect", "acknowledged", "delivered", "person", "outbox"]]
+EvidenceName = Annotated[str, Literal["effect", "acknowledged", "delivered", "person", "outbox", "sent"]]
 OwnerName = Annotated[str, Literal["tool", "staff"]]
 ToolOrigin = Annotated[str, Literal["built-in", "custom"]]
 
@@ -38,6 +38,15 @@ class ToolRegistration(TypedDict):
     """Definitions by name."""
 
     tools: dict[str, Definition]
+
+
+class EffectReceiptPayload(TypedDict):
+    """How far an effect's message came, as the provider reports it."""
+
+    state: Annotated[str, ReceiptState]
+    reason: Annotated[str, "Why it failed, in plain words; empty otherwise."]
+    at: Stamp | None
+    due_at: Annotated[Stamp | None, "When a receipt that hasn't come becomes unknown."]
 
 
 class EffectPayload(TypedDict):
@@ -63,6 +72,7 @@ class EffectPayload(TypedDict):
     started_at: Stamp | None
     accepted_at: Annotated[Stamp | None, "When a tool that answers later took it on."]
     acknowledged_at: Annotated[Stamp | None, "When the subscriber of its event acknowledged it."]
+    receipt: Annotated[EffectReceiptPayload | None, "Null where the provider reports nothing."]
     finished_at: Stamp | None
     resolved_at: Stamp | None
 
@@ -92,7 +102,11 @@ class PromisePayload(TypedDict):
     tool: Annotated[str | None, "Null when no tool can serve it."]
     effect: Id | None
     state: Annotated[str, PromiseState]
-    evidence: Annotated[EvidenceName | None, "The proof behind the state. `outbox`: not sent, neither kept nor broken."]
+    evidence: Annotated[
+        EvidenceName | None,
+        "The proof behind the state. `outbox`: not sent, neither kept nor broken. `sent`: on its way, until a receipt says "
+        "whether it arrived.",
+    ]
     owner: Annotated[OwnerName | None, "The side that has to act on it. Null once it is closed."]
     reason: str | None
     conversation: Id

@@ -9,6 +9,7 @@ from tools.engine.payloads import (
     AfterActionPayload,
     EffectDetailPayload,
     EffectPayload,
+    EffectReceiptPayload,
     PromisePayload,
     ToolPayload,
     VerdictPayload,
@@ -40,8 +41,20 @@ def effect_payload(effect: Effect) -> EffectPayload:
         "started_at": stamp(effect.started_at),
         "accepted_at": stamp(effect.accepted_at),
         "acknowledged_at": stamp(effect.acknowledged_at),
+        "receipt": _receipt_payload(effect),
         "finished_at": stamp(effect.finished_at),
         "resolved_at": stamp(effect.resolved_at),
+    }
+
+
+def _receipt_payload(effect: Effect) -> EffectReceiptPayload | None:
+    if not effect.receipt:
+        return None
+    return {
+        "state": effect.receipt,
+        "reason": effect.receipt_reason,
+        "at": stamp(effect.receipt_at),
+        "due_at": stamp(effect.receipt_due_at),
     }
 
 

@@ -1,7 +1,8 @@
 """The ledger of promises: the agent's commitments, their outcomes, and the evidence for each.
 
 A promise is kept only by evidence, and is open only with a deadline and an owner. A message that stayed in the outbox keeps
-nothing: its promise is open until its deadline and then broken, as not sent.
+nothing: its promise is open until its deadline and then broken, as not sent. Where the channel reports deliveries, a message
+keeps its promise once it was delivered.
 """
 
 from __future__ import annotations
@@ -22,7 +23,17 @@ from tenancy.write_batch import insert_rows
 from tools.engine.definition import ActionType
 from tools.engine.ledger import needs_approval
 from tools.engine.registry import builtin_tools
-from tools.models import KEEPING, NOT_SENT, Effect, EffectState, Evidence, Promise, PromiseOwner, PromiseState
+from tools.models import (
+    KEEPING,
+    NOT_SENT,
+    Effect,
+    EffectState,
+    Evidence,
+    Promise,
+    PromiseOwner,
+    PromiseState,
+    ReceiptState,
+)
 
 # Effects are retried for a quarter of an hour; a promise that isn't known to be kept a while after that is overdue.
 TOOL_DEADLINE = timedelta(minutes=20)
@@ -35,6 +46,7 @@ UNSENT = gettext_noop("Not sent, because no provider is connected. The message i
 LATE = gettext_noop("It was due, and nothing confirms that it happened.")
 KEPT_LATE = gettext_noop("It happened late.")
 MADE_GOOD = gettext_noop("It was corrected.")
+ARRIVED = (ReceiptState.DELIVERED, ReceiptState.READ)
 _FINAL_STATES = {
     EffectState.FAILED: PromiseState.BROKEN,
     EffectState.CANCELLED: PromiseState.WITHDRAWN,
@@ -70,17 +82,21 @@ def _is_done_by_handler(effect: Effect) -> bool:
 def evidence_of(effect: Effect) -> Evidence:
     """The evidence that an effect's end gives for its promises.
 
-    An event that no handler takes proves nothing until a subscriber acknowledges it.
+    An event that no handler takes proves nothing until a subscriber acknowledges it, and a message nothing while its
+    receipt is awaited.
     """
     if effect.state != EffectState.DONE:
         return Evidence.NONE
-    if effect.resolved_at is not None and effect.resolved_at == effect.finished_at:
-        # A person ended it: by answering that it happened, or by doing it.
+    if effect.was_decided:
         return Evidence.PERSON
     if effect.is_in_outbox:
         return Evidence.OUTBOX
     if effect.acknowledged_at is not None:
         return Evidence.ACKNOWLEDGED
+    if effect.receipt in ARRIVED:
+        return Evidence.DELIVERED
+    if effect.awaits_receipt:
+        return Evidence.SENT
     return Evidence.EFFECT if _is_done_by_handler(effect) else Evidence.NONE
 
 
@@ -151,7 +167,8 @@ def note_made_good(promise_id: UUID) -> None:
 def settle_promises(effect: Effect) -> None:
     """Settle an effect's promises in the transaction that changes its state.
 
-    Done keeps them if there is evidence, also broken ones; failed breaks them; cancelled withdraws them. Promises of a
+    Done keeps them if there is evidence, also broken ones; failed breaks them; cancelled withdraws them. While a message's
+    receipt is awaited they stay open, and if it never comes, staff has the deadline for people to answer. Promises of a
     held effect move to the effect it duplicates. In any other state they stay open: an effect on its way owns them, and
     staff owns those whose outcome is unknown.
     """
@@ -165,8 +182,24 @@ def settle_promises(effect: Effect) -> None:
         _close(effect, PromiseState.KEPT, evidence)
     elif state in _FINAL_STATES:
         _close(effect, _FINAL_STATES[state], Evidence.NONE)
+    elif evidence == Evidence.SENT:
+        await_receipt(_open_ones(effect), until=effect.receipt_due_at)
+    elif state == EffectState.UNKNOWN and effect.receipt == ReceiptState.UNKNOWN:
+        leave_to_staff(_open_ones(effect))
     else:
-        Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(owner=_owner_of(effect))
+        _open_ones(effect).update(owner=_owner_of(effect))
+
+
+def await_receipt(promises: QuerySet[Promise], *, until: datetime | None) -> None:
+    """Note on open promises that their message was sent and that its receipt is awaited until a time."""
+    due_at = Greatest("due_at", Value(until + TOOL_DEADLINE)) if until else F("due_at")
+    promises.update(evidence=Evidence.SENT, owner=PromiseOwner.TOOL, reason="", due_at=due_at)
+
+
+def leave_to_staff(promises: QuerySet[Promise]) -> None:
+    """Leave open promises to staff, because no receipt says whether their message arrived."""
+    due_at = Greatest("due_at", Now() + STAFF_DEADLINE)
+    promises.update(evidence=Evidence.NONE, owner=PromiseOwner.STAFF, due_at=due_at)
 
 
 def break_overdue_promises() -> None:
@@ -178,6 +211,10 @@ def _break_overdue() -> None:
     overdue = Promise.objects.filter(state=PromiseState.OPEN, due_at__lte=Now())
     reason = Case(When(NOT_SENT, then=Value(UNSENT)), default=Value(LATE))
     overdue.update(state=PromiseState.BROKEN, owner=PromiseOwner.NOBODY, reason=reason, closed_at=Now())
+
+
+def _open_ones(effect: Effect) -> QuerySet[Promise]:
+    return Promise.objects.filter(effect=effect, state=PromiseState.OPEN)
 
 
 def _close(effect: Effect, state: PromiseState, evidence: Evidence) -> None:

@@ -14,11 +14,11 @@ from tools.models.desk import (
     TicketPriority,
     TicketState,
 )
-from tools.models.effect import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState
+from tools.models.effect import AfterAction, AfterActionState, Effect, EffectOrigin, EffectState, ReceiptState
 from tools.models.evaluation import CaseResult, EvaluationRun, ResultState, RunState
 from tools.models.limit import OF_ORGANIZATIONS, Limit, LimitAlert, LimitNotice, OperatorLimit, OrganizationLimit
 from tools.models.platform import PlatformDefinition
-from tools.models.promise import KEEPING, NOT_SENT, Evidence, Promise, PromiseOwner, PromiseState
+from tools.models.promise import KEEPING, NOT_SENT, PENDING, Evidence, Promise, PromiseOwner, PromiseState
 from tools.models.subscription import DeliveryState, EventSubscription, SubscriptionTarget
 from tools.models.verdict import Verdict
 from tools.models.verification import Verification, VerificationCode
@@ -27,6 +27,7 @@ __all__ = [
     "KEEPING",
     "NOT_SENT",
     "OF_ORGANIZATIONS",
+    "PENDING",
     "AfterAction",
     "AfterActionState",
     "Booking",
@@ -55,6 +56,7 @@ __all__ = [
     "Promise",
     "PromiseOwner",
     "PromiseState",
+    "ReceiptState",
     "Resource",
     "ResourceKind",
     "ResultState",

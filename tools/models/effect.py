@@ -31,6 +31,21 @@ class EffectOrigin(models.TextChoices):
     CHANNEL = "channel", lazy("A message on its way to a messenger")
 
 
+class ReceiptState(models.TextChoices):
+    """The state of a message on its way. It only moves forward.
+
+    ACCEPTED: it waits to be sent. SENT: the provider has it. DELIVERED: it is on the customer's device. UNKNOWN: staff is
+    asked whether it was sent.
+    """
+
+    ACCEPTED = "accepted", lazy("Accepted")
+    SENT = "sent", lazy("Sent")
+    DELIVERED = "delivered", lazy("Delivered")
+    READ = "read", lazy("Read")
+    FAILED = "failed", lazy("Failed")
+    UNKNOWN = "unknown", lazy("Unknown")
+
+
 # The adapter of messages without a service.
 OUTBOX = "outbox"
 # The adapter that delivers events to their subscribers. Its success is the subscriber's acknowledgment.
@@ -83,6 +98,20 @@ class Effect(TenantModel):
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     deadline_at = models.DateTimeField(null=True)
+    receipt = models.CharField(
+        max_length=10,
+        choices=ReceiptState.choices,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="how far its message came, as the provider reports it; empty if it reports nothing",
+    )
+    receipt_ref = models.CharField(
+        max_length=200, blank=True, default="", db_default="", help_text="the provider's id of the message"
+    )
+    receipt_reason = models.CharField(max_length=300, blank=True, default="", db_default="")
+    receipt_at = models.DateTimeField(null=True, help_text="the time of the receipt's state")
+    receipt_due_at = models.DateTimeField(null=True, help_text="when a receipt that hasn't come becomes unknown")
     resolved_by = models.UUIDField(null=True, help_text="who said whether an unknown effect happened")
     resolved_at = models.DateTimeField(null=True)
     erased_at = models.DateTimeField(null=True, help_text="when everything about its customer was removed")
@@ -114,6 +143,16 @@ class Effect(TenantModel):
                 condition=~models.Q(recipient=""),
                 name="effect_recipient",
             ),
+            # A provider's callback names its message.
+            models.Index(
+                fields=["organization", "receipt_ref"], condition=~models.Q(receipt_ref=""), name="effect_receipt_ref"
+            ),
+            # The sweep looks for receipts that never came.
+            models.Index(
+                fields=["receipt_due_at"],
+                condition=models.Q(state="done", receipt="sent"),
+                name="effect_receipt_due",
+            ),
             # Messages of a project, for its daily limits.
             models.Index(
                 fields=["organization", "project_id", "kind", "-started_at"],
@@ -131,6 +170,17 @@ class Effect(TenantModel):
         """True for a message that only reached the outbox, because no service is connected."""
         is_kept = self.adapter == OUTBOX or bool((self.result or {}).get(OUTBOX))
         return self.state == EffectState.DONE and is_kept
+
+    @property
+    def awaits_receipt(self) -> bool:
+        """True for a message that was sent and whose delivery the provider still has to report."""
+        is_awaited = self.receipt == ReceiptState.SENT and self.receipt_due_at is not None
+        return self.state == EffectState.DONE and is_awaited and not self.was_decided
+
+    @property
+    def was_decided(self) -> bool:
+        """True if a person ended it: by saying that it happened, or by doing it."""
+        return self.resolved_at is not None and self.resolved_at == self.finished_at
 
 
 class AfterActionState(models.TextChoices):

@@ -16,7 +16,7 @@ class PromiseState(models.TextChoices):
 
 
 class Evidence(models.TextChoices):
-    """The proof behind a promise's state. All but the outbox keep a promise."""
+    """The proof behind a promise's state. All but the outbox and a message on its way keep a promise."""
 
     NONE = "", lazy("None")
     EFFECT = "effect", lazy("Effect: a tool did it")
@@ -24,8 +24,11 @@ class Evidence(models.TextChoices):
     DELIVERED = "delivered", lazy("Delivered: the channel sent a receipt")
     PERSON = "person", lazy("Person: somebody says that it happened")
     OUTBOX = "outbox", lazy("Outbox: the message is written and was not sent")
+    SENT = "sent", lazy("Sent: the message is on its way, and its receipt is awaited")
 
 
+# Evidence of what hasn't happened yet.
+PENDING = (Evidence.OUTBOX, Evidence.NONE, Evidence.SENT)
 # Evidence that something happened.
 KEEPING = (Evidence.EFFECT, Evidence.ACKNOWLEDGED, Evidence.DELIVERED, Evidence.PERSON)
 
@@ -67,7 +70,7 @@ class Promise(TenantModel):
         constraints = [
             models.CheckConstraint(
                 condition=(models.Q(state=PromiseState.KEPT) & models.Q(evidence__in=KEEPING))
-                | (~models.Q(state=PromiseState.KEPT) & models.Q(evidence__in=(Evidence.NONE, Evidence.OUTBOX))),
+                | (~models.Q(state=PromiseState.KEPT) & models.Q(evidence__in=PENDING)),
                 name="kept_by_evidence",
             ),
             models.CheckConstraint(

@@ -22,7 +22,8 @@ from conversations.channels.items import (
 from conversations.channels.keywords import keyword_of
 from conversations.channels.mail.automatic import LIST, automatic_kind, find_report
 from conversations.channels.mail.words import own_words, read_html
-from conversations.models import Channel, ReceiptState
+from conversations.models import Channel
+from tools.models import ReceiptState
 
 ADDRESS = re.compile(r"[^\s@<>()\[\],;:\\\"']{1,64}@[A-Za-z0-9\u0080-\uffff.-]{1,120}")
 MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,250}>")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from conversations.channels.receipts import catch_up
 from conversations.followups.waits import end_wait
 from conversations.live.event_log import ConversationLog
 from conversations.models import WaitOutcome
@@ -26,7 +27,11 @@ from tools.engine.presenters import effect_payload
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 SPOKEN_AGAIN = "The customer spoke again after the goodbye."
-EVENTS: Mapping[Change, str] = {Change.RETRYING: "effect_retrying", Change.ACCEPTED: "effect_accepted"}
+EVENTS: Mapping[Change, str] = {
+    Change.RETRYING: "effect_retrying",
+    Change.ACCEPTED: "effect_accepted",
+    Change.RECEIPT: "effect_receipt",
+}
 
 
 class ConversationRun(EffectRun):
@@ -66,7 +71,10 @@ class ConversationRun(EffectRun):
         signal, effect = outcome.signal, self.effect
         if signal is not None and not apply_signal(self.log, signal, turn_id=effect.turn_id, result=outcome.result):
             outcome, state = Outcome.failed(SPOKEN_AGAIN), EffectState.CANCELLED
-        return super().end(outcome, state=state)
+        is_new = super().end(outcome, state=state)
+        if is_new and outcome.receipt is not None:
+            catch_up(self)
+        return is_new
 
     def announce(self, change: Change, *, after_actions: Sequence[AfterAction] = ()) -> None:
         effect = self.effect

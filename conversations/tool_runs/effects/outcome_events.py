@@ -16,7 +16,7 @@ from tools.engine import ledger
 from tools.engine.definition import ActionType, ToolDefinition
 from tools.engine.execution.run import definition_of
 from tools.engine.execution.schemas import handler_of
-from tools.models import Effect, EffectOrigin, EffectState
+from tools.models import Effect, EffectOrigin, EffectState, ReceiptState
 
 UNKNOWN_OUTCOME = "It is not known whether what was promised (“{quote}”) has happened; a colleague is checking it."
 # Details of a fault, such as a model server's error, are for staff and never for a customer.
@@ -87,6 +87,9 @@ def definition_or_none(effect: Effect) -> ToolDefinition | None:
 
 def _has_to_be_said(effect: Effect) -> bool:
     """True if the agent must say it on its own: it failed, a person resolved it, or the tool is made to tell."""
+    if effect.origin == EffectOrigin.TURN and effect.receipt == ReceiptState.FAILED:
+        # The reply said that it was sent.
+        return True
     if effect.origin != EffectOrigin.COMMITMENT:
         return False
     if effect.state in (EffectState.FAILED, EffectState.UNKNOWN, EffectState.CANCELLED) or effect.resolved_at:

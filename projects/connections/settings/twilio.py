@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Literal, Self
 
 import phonenumbers
@@ -48,6 +49,13 @@ class TwilioSettings(ProviderSettings):
         description=gettext_noop("Twilio’s name of a voice for calls. Empty: Twilio’s default for the language."),
         examples=["en-US-Journey-O"],
     )
+    receipt_hours: int = Field(
+        24,
+        ge=1,
+        le=168,
+        title=gettext_noop("Hours to wait for a receipt"),
+        description=gettext_noop("If no receipt says by then that a message arrived, its outcome is unknown."),
+    )
     base_url: Line = Field(
         TWILIO_URL, title=gettext_noop("API address"), description=gettext_noop("Change it for a region or a proxy.")
     )
@@ -84,6 +92,10 @@ class TwilioSettings(ProviderSettings):
         if not self.number and not self.sender:
             raise ValueError(gettext("Enter your number, or what texts come from."))
         return self
+
+    @property
+    def receipts_within(self) -> timedelta:
+        return timedelta(hours=self.receipt_hours)
 
     @property
     def texts_from(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 from django.utils.translation import gettext, gettext_noop
 from pydantic import Field, field_validator
@@ -30,9 +31,20 @@ class WhatsAppSettings(ProviderSettings):
         ),
         examples=["102290129340398"],
     )
+    receipt_hours: int = Field(
+        24,
+        ge=1,
+        le=168,
+        title=gettext_noop("Hours to wait for a receipt"),
+        description=gettext_noop("If no receipt says by then that a message arrived, its outcome is unknown."),
+    )
     base_url: Line = Field(
         GRAPH_URL, title=gettext_noop("API address"), description=gettext_noop("Change it for a proxy.")
     )
+
+    @property
+    def receipts_within(self) -> timedelta:
+        return timedelta(hours=self.receipt_hours)
 
     @field_validator("phone_number_id")
     @classmethod

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -67,6 +69,36 @@ def test_a_message_in_the_outbox_can_be_sent_once_a_service_is_connected(owner: 
     with tenant.tx():
         effect.refresh_from_db()
     assert effect.state == EffectState.PLANNED
+
+
+AWAITED = "waiting for delivery"
+
+
+def test_an_effect_shows_that_its_receipt_is_awaited(owner: Client, tenant: Tenant) -> None:
+    now = timezone.now()
+    effect = add_effect(
+        tenant, talk(tenant, "Hi"), receipt="sent", receipt_at=now, receipt_due_at=now + timedelta(hours=24)
+    )
+    assert AWAITED in owner.get(list_of(tenant)).content.decode()
+    assert "without a receipt" in owner.get(url_of(tenant, effect)).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("receipt", "state", "words"),
+    [
+        ("delivered", EffectState.DONE, "Delivered"),
+        ("read", EffectState.DONE, "Read"),
+        ("failed", EffectState.FAILED, "Not delivered"),
+        ("unknown", EffectState.UNKNOWN, "Unknown whether it arrived"),
+    ],
+)
+def test_an_effect_shows_its_receipt(
+    owner: Client, tenant: Tenant, receipt: str, state: EffectState, words: str
+) -> None:
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=state, receipt=receipt, receipt_at=timezone.now())
+    text = owner.get(url_of(tenant, effect)).content.decode()
+    assert words in text
+    assert AWAITED not in text
 
 
 def test_an_effect_shows_that_it_needs_approval(owner: Client, tenant: Tenant) -> None:

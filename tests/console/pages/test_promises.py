@@ -61,6 +61,14 @@ def test_a_promise_without_a_tool_says_so(owner: Client, tenant: Tenant) -> None
     assert "Someone has to" in text
 
 
+def test_a_promise_shows_that_its_receipt_is_awaited(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    add_promise(tenant, row, effect=add_effect(tenant, row), tool="send_sms_tool", evidence="sent")
+    text = page(owner, tenant)
+    assert 'data-promise="Sent"' in text
+    assert "waiting for delivery" in text
+
+
 def test_a_promise_with_an_unknown_outcome_asks_for_an_answer(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     effect = add_effect(tenant, row, state=EffectState.UNKNOWN, error="The connection broke after 1.9 s.")

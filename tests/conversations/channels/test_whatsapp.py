@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -10,8 +12,10 @@ from django.test import Client
 from conversations.models import Chat, Conversation, Delivery, Message
 from conversations.turns.services import post_message
 from tests.conversations.channels.graph_server import ANNA, NUMBER, URL, Line, status, text
-from tests.processes import ScriptedModel
+from tests.processes import ForkServer, ScriptedModel
+from tools.models import Effect
 
+PUBLIC = "https://makegood.example.com"
 pytestmark = pytest.mark.standing_worker
 
 
@@ -90,3 +94,32 @@ def test_the_channel_never_shows_its_secret(line: Line) -> None:
     answer = line.api.get(URL)
     assert answer.json()["verify_token"] == "canary-verify"
     assert not any(secret in answer.content.decode() for secret in ("canary-access", "canary-app"))
+
+
+def answered(line: Line, processes: ForkServer, settings: Any) -> dict[str, Any]:
+    """The request of an answer that Meta has taken, at an address that Meta can reach."""
+    settings.BASE_URL = PUBLIC
+    processes.worker(address=PUBLIC)
+    line.write(text())
+    line.until_state("sent")
+    [(_, _, body)] = line.graph.calls
+    return body
+
+
+def test_a_message_awaits_its_receipt(line: Line, processes: ForkServer, model: ScriptedModel, settings: Any) -> None:
+    answered(line, processes, settings)
+    [effect] = line.rows(Effect)
+    assert (effect.receipt, effect.receipt_due_at - effect.receipt_at) == ("sent", timedelta(hours=24))
+
+
+def test_a_status_repeats_the_name_of_its_effect(
+    line: Line, processes: ForkServer, model: ScriptedModel, settings: Any
+) -> None:
+    """It finds its message by that name, even if the id is another."""
+    name = answered(line, processes, settings)["biz_opaque_callback_data"]
+    [effect] = line.rows(Effect)
+    assert name == effect.effect_key
+    with line.tenant.tx():
+        Effect.objects.update(receipt="", receipt_ref="", state="unknown")
+    line.deliver(status("delivered", biz_opaque_callback_data=name))
+    assert [(one.state, one.receipt) for one in line.rows(Effect)] == [("done", "delivered")]

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 from django.conf import settings as django_settings
 from django.test import Client
 
-from conversations.channels.twilio import STATUS
 from conversations.models import Receipt
 from offline_model.relay.signing import signature as signature_of
+from projects.connections.twilio import STATUS
 from tests.conftest import Tenant
 from tests.processes import until
 from tests.tools.messaging.twilio_server import FROM, MESSAGE_SID, SID, TOKEN, TwilioServer

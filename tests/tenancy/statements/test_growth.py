@@ -27,7 +27,10 @@ EXPLAIN = {
     "auto_explain.log_format": "json",
 }
 # The sweep's look for what is due, and the use of models in a day: their rows don't grow with the table.
-OF_A_TIME = ("follow_up_at <=", "snoozed_until <=", "p.state = 'broken'", "started_at > statement_timestamp()")
+OF_A_TIME = (
+    *("follow_up_at <=", "snoozed_until <=", "receipt_due_at <="),
+    *("p.state = 'broken'", "started_at > statement_timestamp()"),
+)
 COLUMNS = """
 select c.relname::text, a.attname::text, a.atttypid = 'uuid'::regtype from pg_class c
 join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped

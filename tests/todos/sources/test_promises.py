@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
 from django.utils import timezone
 
+from conversations.tool_runs.effects.receipts import end_overdue_receipts
 from conversations.turns.services import give_fields
 from jobs.models import Job
 from tests.todos.sources.conftest import CHEF, LUCIA, SMS, TEAM, Desk, finds, jobs, no_types, todos, told
 from tests.todos.sources.test_requires_approval import approve
+from tests.tools.messaging.conftest import connect_twilio
+from tests.tools.messaging.reporting import PUBLIC, report
+from tests.tools.messaging.twilio_server import Call, TwilioServer
 from todos.approvals.undo_rejection import undo_rejection
 from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import cancel_todo, edit_todo, expire_todo, reject_todo
 from tools.engine.execution.outcome import Outcome
 from tools.engine.promise_answers import mark_kept, withdraw_promise
-from tools.models import PromiseOwner, PromiseState
+from tools.models import Effect, PromiseOwner, PromiseState
 from tools.services.messaging import outbox
 
 
@@ -168,3 +174,57 @@ def test_a_promise_whose_todo_runs_a_tool_is_kept_by_what_the_tool_did(
     [promise] = desk.promises()
     assert [one.status for one in todos(desk)] == [status]
     assert (promise.state, promise.evidence) == (state, evidence)
+
+
+@pytest.fixture
+def twilio_api() -> Iterator[TwilioServer]:
+    with TwilioServer() as server:
+        yield server
+
+
+def texted(desk: Desk, server: TwilioServer, settings: Any) -> Call:
+    """A promise's todo texts the customer, and Twilio takes the text."""
+    settings.BASE_URL, settings.OUTBOUND_ALLOW = PUBLIC, ["127.0.0.1"]
+    connect_twilio(desk.tenant, server.url)
+    with desk.tenant.tx():
+        give_fields(desk.talk.conversation.persona, {"phone": "+393331234567"})
+    todo = promised(desk)
+    with desk.tenant.tx():
+        todo = edit_todo(todo.pk, {"tool": SMS, "arguments": {"text": "The ragù is fine."}}, actor=LUCIA, version=None)
+    approve(desk, todo)
+    desk.run("todo", "todo_news")
+    [call] = server.script.calls
+    return call
+
+
+def settled(desk: Desk) -> tuple[str, str, str, str]:
+    [promise], [todo] = desk.promises(), todos(desk)
+    return todo.status, promise.state, promise.evidence, promise.owner
+
+
+def test_the_text_of_a_completed_todo_waits_for_its_receipt(
+    desk: Desk, twilio_api: TwilioServer, settings: Any
+) -> None:
+    texted(desk, twilio_api, settings)
+    assert settled(desk) == ("completed", "open", "sent", "tool")
+
+
+@pytest.mark.parametrize(
+    ("state", "end"), [("delivered", ("kept", "delivered", "")), ("undelivered", ("broken", "", ""))]
+)
+def test_the_receipt_of_a_completed_todos_text_settles_its_promise(
+    desk: Desk, twilio_api: TwilioServer, settings: Any, state: str, end: tuple[str, str, str]
+) -> None:
+    call = texted(desk, twilio_api, settings)
+    assert report(call, state).status_code == 200
+    assert settled(desk) == ("completed", *end)
+
+
+def test_without_a_receipt_the_promise_of_a_completed_todo_is_left_to_staff(
+    desk: Desk, twilio_api: TwilioServer, settings: Any
+) -> None:
+    texted(desk, twilio_api, settings)
+    with desk.tenant.tx():
+        Effect.objects.update(receipt_due_at=timezone.now())
+    end_overdue_receipts()
+    assert settled(desk) == ("completed", "open", "", "staff")

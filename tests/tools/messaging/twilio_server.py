@@ -8,7 +8,7 @@ import socket
 import socketserver
 import struct
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any
@@ -34,6 +34,8 @@ class Call:
 class Script:
     """The next response: as documented, a given one, a disconnect after the request, or none at all.
 
+    `sid` is the id of the next message, and `before_answer` is called with a request before it is answered.
+
     `media` are the files of messages, by their path. The server at `store` gives them out, to which Twilio redirects;
     one without a `store` is that server.
     """
@@ -41,6 +43,8 @@ class Script:
     store: str = ""
     media: dict[str, bytes] = field(default_factory=dict)
     answer: tuple[int, Any, Mapping[str, str]] | None = None
+    sid: str = MESSAGE_SID
+    before_answer: Callable[[Call], None] | None = None
     cuts: bool = False
     calls: list[Call] = field(default_factory=list)
 
@@ -50,6 +54,8 @@ class _Visit(socketserver.StreamRequestHandler):
         script: Script = self.server.script  # type: ignore[attr-defined]
         call = self._read()
         script.calls.append(call)
+        if script.before_answer is not None:
+            script.before_answer(call)
         if script.cuts:
             # Closed with a reset, as a broken middlebox does.
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -58,7 +64,7 @@ class _Visit(socketserver.StreamRequestHandler):
         if call.method == "GET" and "/Media/" in call.path:
             self._give_out(script, call)
             return
-        status, document, headers = script.answer or documented(call)
+        status, document, headers = script.answer or documented(call, sid=script.sid)
         self._write(status, document, headers)
 
     def _give_out(self, script: Script, call: Call) -> None:
@@ -118,7 +124,7 @@ def refusal(status: int, code: int, message: str) -> tuple[int, dict[str, Any], 
     return status, {"code": code, "message": message, "more_info": more, "status": status}, {}
 
 
-def documented(call: Call) -> tuple[int, Any, Mapping[str, str]]:
+def documented(call: Call, *, sid: str = MESSAGE_SID) -> tuple[int, Any, Mapping[str, str]]:
     """Return Twilio's documented response."""
     if call.path != f"/2010-04-01/Accounts/{SID}/Messages.json":
         return refusal(404, 20404, f"The requested resource {call.path} was not found")
@@ -128,7 +134,7 @@ def documented(call: Call) -> tuple[int, Any, Mapping[str, str]]:
         return refusal(401, 20003, "Authenticate")
     if call.headers.get("content-type") != "application/x-www-form-urlencoded":
         return refusal(415, 20415, "Unsupported media type")
-    return _created(call.form)
+    return _created(call.form, sid=sid)
 
 
 def _basic() -> str:
@@ -141,7 +147,7 @@ def signed_in_as(call: Call) -> tuple[str, str]:
     return user, password
 
 
-def _created(form: Mapping[str, str]) -> tuple[int, Any, Mapping[str, str]]:
+def _created(form: Mapping[str, str], *, sid: str) -> tuple[int, Any, Mapping[str, str]]:
     if unknown := form.keys() - {"To", "From", "MessagingServiceSid", "Body", "MediaUrl", "StatusCallback"}:
         return refusal(400, 20001, f"Unknown parameters: {sorted(unknown)}")
     if "To" not in form:
@@ -154,11 +160,11 @@ def _created(form: Mapping[str, str]) -> tuple[int, Any, Mapping[str, str]]:
         return refusal(400, 21602, "Message body is required.")
     if len(form.get("Body", "")) > 1600:
         return refusal(400, 21617, "The concatenated message body exceeds the 1600 character limit.")
-    return 201, _message(form), {}
+    return 201, _message(form, sid=sid), {}
 
 
-def _message(form: Mapping[str, str]) -> dict[str, Any]:
-    path = f"/2010-04-01/Accounts/{SID}/Messages/{MESSAGE_SID}"
+def _message(form: Mapping[str, str], *, sid: str) -> dict[str, Any]:
+    path = f"/2010-04-01/Accounts/{SID}/Messages/{sid}"
     has_service = "MessagingServiceSid" in form
     return {
         "account_sid": SID,
@@ -176,7 +182,7 @@ def _message(form: Mapping[str, str]) -> dict[str, Any]:
         "num_segments": "0" if has_service else "1",
         "price": None,
         "price_unit": "USD",
-        "sid": MESSAGE_SID,
+        "sid": sid,
         "status": "accepted" if has_service else "queued",
         "subresource_uris": {"media": f"{path}/Media.json"},
         "to": form["To"],

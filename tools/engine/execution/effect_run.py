@@ -16,7 +16,7 @@ from enum import Enum
 
 from pydantic import ValidationError
 
-from tools.engine import ledger
+from tools.engine import ledger, receipts
 from tools.engine.definition import RetryPolicy
 from tools.engine.execution.after_actions import plan_after_actions
 from tools.engine.execution.callback import callback_hash
@@ -33,7 +33,8 @@ from tools.engine.execution.outcome_policy import (
 from tools.engine.execution.rules import Refusal, RuleInput, find_refusal
 from tools.engine.execution.run import definition_of
 from tools.engine.promises import settle_promises
-from tools.models import AfterAction, Effect, EffectState
+from tools.engine.receipts import ReceiptReport
+from tools.models import AfterAction, Effect, EffectState, ReceiptState
 
 _STATES = {NextStep.DONE: EffectState.DONE, NextStep.FAILED: EffectState.FAILED, NextStep.UNKNOWN: EffectState.UNKNOWN}
 
@@ -59,6 +60,7 @@ class Change(Enum):
     CANCELLED = "cancelled"
     RETRYING = "retrying"
     ACCEPTED = "accepted"
+    RECEIPT = "receipt"
 
 
 class EffectRun(ABC):
@@ -171,7 +173,27 @@ class EffectRun(ABC):
         """End the effect in `state`, with all its consequences. Return False if it had ended already."""
         if not ledger.store_outcome(self.effect, outcome, state=state):
             return False
+        if outcome.receipt is not None and state == EffectState.DONE:
+            receipts.expect(self.effect, outcome.receipt)
+        receipts.obey(self.effect)
         self.changed(Change.ENDED, after_actions=self._plan_after_actions())
+        return True
+
+    def report(self, report: ReceiptReport) -> bool:
+        """Move the receipt of the effect's message forward, with all its consequences.
+
+        Return False for a report that changes nothing. While an attempt is made, the report waits for its end.
+        """
+        if not receipts.advance(self.effect, report):
+            return False
+        is_new_end = receipts.obey(self.effect)
+        if self.effect.state in ledger.OPEN:
+            return True
+        # A receipt that never came is a matter of staff: the customer was told that it was sent, and it was.
+        if is_new_end and report.state != ReceiptState.UNKNOWN:
+            self.changed(Change.ENDED, after_actions=self._plan_after_actions())
+        else:
+            self.changed(Change.RECEIPT)
         return True
 
     def changed(self, change: Change, *, after_actions: Sequence[AfterAction] = ()) -> None:

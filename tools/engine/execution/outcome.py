@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -29,6 +30,17 @@ class Signal(StrEnum):
 
 
 @dataclass(frozen=True)
+class ExpectedReceipt:
+    """The receipts that a provider will send for a message. `ref` is its id of the message.
+
+    One that hasn't come `within` a time is unknown. None: the message counts as done without one.
+    """
+
+    ref: str
+    within: timedelta | None
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The outcome of one attempt.
 
@@ -36,6 +48,7 @@ class Outcome:
     may instruct the agent, or hold a stranger's words, and never reaches a customer by itself: `said` is what a customer
     may read if no model words the result. `block` is what the widget shows in place of text, by its `type`. `request` is
     what was sent, redacted; `excerpt` is the response, cut to 8 kB. `adapter` names the implementation that executed it.
+    `receipt` is set if the provider reports how far the message comes.
     """
 
     ending: Ending
@@ -50,6 +63,7 @@ class Outcome:
     retry_after_seconds: float | None = None
     signal: Signal | None = None
     block: Mapping[str, Any] | None = None
+    receipt: ExpectedReceipt | None = None
 
     def retold(self, told: str) -> Outcome:
         """The same outcome with another sentence for the agent, if it succeeded."""

@@ -9,6 +9,7 @@ from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, find_source, guard_for, mark_needs_reauth, open_source
 from projects.connections.settings.smtp import SmtpSettings
 from projects.connections.settings.twilio import TwilioSettings
+from projects.connections.twilio import status_callback
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.handler import ToolContext
@@ -50,7 +51,8 @@ def channel_for(connection: Connection) -> Channel[Any]:
     """Return the channel for a project's connection."""
     match connection.settings:
         case TwilioSettings() as twilio:
-            return Twilio(twilio, token=connection.secret, guard=guard_for(twilio))
+            callback = status_callback(connection)
+            return Twilio(twilio, token=connection.secret, guard=guard_for(twilio), status_callback=callback)
         case SmtpSettings():
             return smtp_for(connection)
     raise TypeError(f"{type(connection.settings).__name__} carries no messages.")

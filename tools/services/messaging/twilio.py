@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,7 +14,8 @@ from outbound.origin import is_same_server
 from projects.api.parsers import parse_value
 from projects.common.api_error import ApiError
 from projects.connections.settings.twilio import TwilioSettings
-from tools.engine.execution.outcome import Outcome
+from projects.connections.twilio import EFFECT
+from tools.engine.execution.outcome import Ending, ExpectedReceipt, Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, Sms, refused_sign_in
 
 DEADLINE_S = 15.0
@@ -63,7 +64,11 @@ class TwilioResponse:
 
 
 class Twilio:
-    """Text message channel. The API has no idempotency keys, so an uncertain message is never sent again."""
+    """Text message channel. The API has no idempotency keys, so an uncertain message is never sent again.
+
+    Twilio reports each message's status to `status_callback`, if there is one. The address names the effect, so that a
+    report finds it before its message's id is stored.
+    """
 
     name = "twilio"
 
@@ -75,7 +80,7 @@ class Twilio:
 
     async def send(self, message: Sms, *, key: str) -> Outcome:
         """Create a message: POST /2010-04-01/Accounts/{AccountSid}/Messages.json, within 15 seconds."""
-        form = self._form(message)
+        form = self._form(message, key=key)
         request = {"method": "POST", "url": self._url, "form": form}
         details: dict[str, Any] = {"request": request, "adapter": self.name}
         try:
@@ -87,7 +92,11 @@ class Twilio:
         except OutboundError as error:
             return Outcome.unknown(f"Twilio didn't respond to the request: {error}", **details)
         details |= {"http_status": answer.status, "excerpt": answer.excerpt}
-        return _outcome(answer, message, details)
+        outcome = _outcome(answer, message, details)
+        sid = str(outcome.result.get("sid") or "")[:200]
+        if outcome.ending is not Ending.DONE or not sid or not self._status_callback:
+            return outcome
+        return replace(outcome, receipt=ExpectedReceipt(sid, self._settings.receipts_within))
 
     async def check_account(self) -> Outcome:
         """Read the account, which shows whether the credentials are right."""
@@ -115,14 +124,16 @@ class Twilio:
     def _url(self) -> str:
         return f"{self._settings.base_url}/2010-04-01/Accounts/{self._settings.account_sid}/Messages.json"
 
-    def _form(self, message: Sms) -> dict[str, str]:
+    def _form(self, message: Sms, *, key: str) -> dict[str, str]:
         sender = self._settings.texts_from
         is_service = sender.startswith("MG") and len(sender) == 34
         sender = f"{WHATSAPP}{sender}" if message.to.startswith(WHATSAPP) and not is_service else sender
         form = {"To": message.to, "MessagingServiceSid" if is_service else "From": sender}
         form |= {"Body": message.text} if message.text else {}
         form |= {"MediaUrl": message.media} if message.media else {}
-        return {**form, "StatusCallback": self._status_callback} if self._status_callback else form
+        if self._status_callback:
+            form["StatusCallback"] = f"{self._status_callback}&{urlencode({EFFECT: key})}"
+        return form
 
     async def _post(self, form: Mapping[str, str]) -> Response:
         headers = {**self._headers, "Content-Type": "application/x-www-form-urlencoded"}

@@ -151,7 +151,10 @@ def _words(code: str, context: ToolContext) -> str:
 
 
 def _without_digits(outcome: Outcome, prepared: PreparedCode) -> Outcome:
-    """Return the outcome for the ledger: the status, the recipient and the way, without the digits."""
+    """Return the outcome for the ledger: the status, the recipient and the way, without the digits.
+
+    A code is only of use within minutes, so nobody is asked whether it arrived.
+    """
     told = SENT.format(way=prepared.way) if outcome.ending is Ending.DONE else NOT_SENT
     reauth = {"needs_reauth": True} if outcome.result.get("needs_reauth") else {}
     return replace(
@@ -161,6 +164,7 @@ def _without_digits(outcome: Outcome, prepared: PreparedCode) -> Outcome:
         result={"verified": False, "sent": outcome.ending is Ending.DONE, **reauth},
         request=prepared.masked,
         excerpt="",
+        receipt=outcome.receipt and replace(outcome.receipt, within=None),
     )
 
 
