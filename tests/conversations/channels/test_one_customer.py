@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from threading import Barrier, Thread
 from typing import Any
 
-from django.db import connections
 from django.test import Client
 
 from conversations.channels.reply_chats import reply_chats
 from conversations.channels.twilio import MESSAGES
 from conversations.models import Channel, Chat, Conversation, ConversationStatus, Persona
 from conversations.turns.services import set_observed_field, start_conversation
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant, member_of
 from tests.conversations.channels.conftest import Bot
 from tests.conversations.channels.graph_server import Line, text
@@ -47,19 +46,9 @@ def test_a_number_on_channels_of_two_providers_is_one_customer(number: Number, l
     assert (len(number.rows(Chat)), len(customers(number))) == (2, 1)
 
 
-def test_first_messages_at_once_make_one_customer(number: Number) -> None:
-    ready = Barrier(2)
-
-    def write(changes: Mapping[str, str]) -> None:
-        ready.wait()
-        number.post(MESSAGES, number.text(**changes))
-        connections.close_all()
-
-    threads = [Thread(target=write, args=[changes]) for changes in ({}, {"sid": "SM2", **ON_WHATSAPP})]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+def test_first_messages_at_once_make_one_customer(number: Number, line: Line) -> None:
+    with meanwhile("strength >= %s", lambda: line.write(text())):
+        number.post(MESSAGES, number.text())
     assert (len(number.rows(Conversation)), len(customers(number))) == (2, 1)
 
 

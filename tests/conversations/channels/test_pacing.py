@@ -23,11 +23,12 @@ def test_a_limit_holds_back_the_other_chats(bot: Bot, worker: object, model: Scr
     """The second chat's reply doesn't try before the pause is over, and loses no attempt."""
     bot.telegram.faults["sendMessage"] = [LIMITED]
     bot.write(chat=77)
-    until(lambda: bot.rows(ChannelLink)[0].paused_until is not None, what="the pause")
+    paused_until = until(lambda: bot.rows(ChannelLink)[0].paused_until, what="the pause")
     bot.write(chat=78)
     until(lambda: len(bot.effects()) == 2, what="the second reply")
     until(lambda: bot.receipts() == [("sent", "")] * 2, what=f"both sent, not {bot.receipts()}")
     assert sorted(effect.attempts for effect in bot.effects()) == [1, 2]
+    assert all(effect.started_at >= paused_until for effect in bot.effects())
     assert len(bot.telegram.of("sendMessage")) == 3
 
 
