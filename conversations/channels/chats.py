@@ -34,7 +34,8 @@ from conversations.models import (
 from conversations.turns.admission import admit_turn
 from conversations.turns.services import give_fields, post_message, set_observed_field, start_conversation
 from projects.models import Project
-from tenancy.write_batch import insert_if_absent
+from tenancy.prepared_queries import PreparedQuery
+from tenancy.write_batch import insert_if_absent, update_row
 
 FLOOD = "So many e-mails came in a day that a person has to answer."
 LATE = "A message came more than a day late and wasn’t answered."
@@ -44,6 +45,22 @@ CORRECTED = "[The customer corrected an earlier message:] "
 NO_CHANGE = "It adds no word to what is known already."
 # More e-mails of a chat in a day may be those of a robot that doesn't say that it is one.
 MOST_MAILS_A_DAY = 20
+LOCKED_CHAT = PreparedQuery(
+    lambda project, kind, account, external_id: Chat.objects.select_for_update(no_key=True).filter(
+        project_id=project, kind=kind, account=account, external_id=external_id
+    ),
+    kinds=(UUID, str, str, str),
+)
+CONVERSATION = PreparedQuery(lambda conversation: Conversation.objects.filter(pk=conversation), kinds=(UUID,))
+# The message that an earlier delivery of the same one made. It excludes what the index excludes.
+EARLIER = PreparedQuery(
+    lambda conversation, ref: Message.objects.filter(
+        pk__in=Delivery.objects.filter(conversation_id=conversation, message_ref=ref, message__isnull=False)
+        .exclude(message_ref="")
+        .values("message_id")
+    ).order_by("-seq")[:1],
+    kinds=(UUID, str),
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +97,8 @@ def post_to_chat(arrival: Arrival) -> StoredArrival:
     chat, item = _lock_chat(arrival), arrival.item
     conversation = _conversation_of(chat, arrival)
     if item.sent_at is not None and (chat.heard_at is None or item.sent_at > chat.heard_at):
-        Chat.objects.filter(pk=chat.pk).update(heard_at=item.sent_at)
+        chat.heard_at = item.sent_at
+        update_row(chat, ["heard_at"])
     unanswered = item.unanswered or _flood(conversation, arrival)
     keyword = None if unanswered else keyword_of(item.text, channel=arrival.channel)
     if keyword is Keyword.START and chat.opted_out_at is None:
@@ -107,20 +125,18 @@ def post_to_chat(arrival: Arrival) -> StoredArrival:
 
 
 def _lock_chat(arrival: Arrival) -> Chat:
-    key = {
-        "project": arrival.project,
-        "kind": arrival.provider.kind,
-        "account": arrival.account,
-        "external_id": _chat_id(arrival),
-    }
+    values = (arrival.project.pk, arrival.provider.kind, arrival.account, _chat_id(arrival))
     contact = arrival.item.sender.contact[:254]
     # Somebody else who answers in the chat's thread doesn't change whose it is.
-    is_own = key["external_id"] == arrival.item.chat_id[:200]
-    insert_if_absent(Chat(**key, contact=contact if is_own else ""))
-    chat = Chat.objects.select_for_update(no_key=True).get(**key)
+    is_own = values[3] == arrival.item.chat_id[:200]
+    found = LOCKED_CHAT(*values)
+    if not found:
+        insert_if_absent(_new_chat(*values, contact=contact if is_own else ""))
+        found = LOCKED_CHAT(*values)
+    [chat] = found
     if is_own and chat.contact != contact:
         chat.contact = contact
-        chat.save(update_fields=["contact"])
+        update_row(chat, ["contact"])
     return chat
 
 
@@ -144,6 +160,10 @@ def _signed(content: str, chat: Chat, item: IncomingMessage) -> str:
     return content if is_customer else f"[{item.chat_id} wrote:] {content}"
 
 
+def _new_chat(project: UUID, kind: str, account: str, external_id: str, *, contact: str) -> Chat:
+    return Chat(project_id=project, kind=kind, account=account, external_id=external_id, contact=contact)
+
+
 def _flood(conversation: Conversation, arrival: Arrival) -> str:
     """Why a chat that a robot may write to isn't answered until staff clears its flag, or ""."""
     if arrival.channel is not Channel.EMAIL or conversation.flag == FLOOD:
@@ -159,7 +179,7 @@ def _flood(conversation: Conversation, arrival: Arrival) -> str:
 
 def _conversation_of(chat: Chat, arrival: Arrival) -> Conversation:
     """The chat's conversation, or a new one: the first, or after one that was handed to somebody else."""
-    known = Conversation.objects.filter(pk=chat.conversation_id).first() if chat.conversation_id else None
+    known = next(iter(CONVERSATION(chat.conversation_id)), None) if chat.conversation_id else None
     if known is not None and known.status != ConversationStatus.TRANSFERRED:
         return known
     conversation = _start(chat, arrival)
@@ -234,8 +254,7 @@ def _store(content: str, conversation: Conversation, reason: str, *, has_files: 
 
 def _earlier(conversation: Conversation, item: IncomingMessage) -> Message | None:
     """The newest message that an earlier delivery of the same one made."""
-    earlier = Delivery.objects.filter(conversation=conversation, message_ref=item.message_ref, message__isnull=False)
-    return Message.objects.filter(pk__in=earlier.values("message_id")).order_by("-seq").first()
+    return next(iter(EARLIER(conversation.pk, item.message_ref)), None)
 
 
 def _content(item: IncomingMessage, earlier: Message | None) -> str | None:

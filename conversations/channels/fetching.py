@@ -33,9 +33,13 @@ from jobs.outages import until_stored
 from projects.common.api_error import ApiError
 from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, open_source
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 
 LANE = "channel_files"
+FETCHING = PreparedQuery(
+    lambda conversation: Job.objects.filter(lane=LANE, subject_id=conversation, state__in=LIVE)[:1], kinds=(UUID,)
+)
 # A reply waits for its files no longer than this.
 PATIENCE = timedelta(seconds=20)
 # The seconds before each further try. The first two end within a reply's patience.
@@ -80,7 +84,7 @@ def fetch_job(delivery: Delivery) -> JobRequest:
 
 def is_fetching(conversation_id: UUID) -> bool:
     """True while files of the conversation are on their way."""
-    return Job.objects.filter(lane=LANE, subject_id=conversation_id, state__in=LIVE).exists()
+    return bool(FETCHING(conversation_id))
 
 
 def files_lane() -> Lane:

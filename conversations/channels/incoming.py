@@ -29,14 +29,18 @@ from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, open_source
 from projects.connections.twilio import KIND as TWILIO
 from projects.models import Project
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import ProjectRef, find_source, find_source_projects
-from tenancy.write_batch import insert_if_absent
+from tenancy.write_batch import insert_if_absent, update_row
 
 # The kind of the rows that say which item a nonce brought.
 NONCE = "nonce"
 # Older messages, of a provider that could not reach us for long, are stored without an answer.
 STALE = timedelta(hours=24)
+# The fields of a delivery that say what became of it.
+RESULT = ("conversation", "message", "message_ref", "result", "detail", "body", "sent_at")
+PROJECT = PreparedQuery(lambda project: Project.objects.filter(pk=project), kinds=(UUID,))
 
 
 class ForeignWebhook(Exception):
@@ -117,7 +121,7 @@ def store_item(account: Account, item: Item, *, nonce: str = "", job: ClaimedJob
         if not insert_if_absent(delivery):
             return False
         _apply(account, item, delivery)
-        delivery.save()
+        update_row(delivery, RESULT)
         failpoint("channel.verified_pre_commit")
     return True
 
@@ -145,7 +149,7 @@ def _apply(account: Account, item: Item, delivery: Delivery) -> None:
 
 
 def _receive(account: Account, item: IncomingMessage, delivery: Delivery) -> None:
-    project = Project.objects.select_related("agent_version").get(pk=account.ref.project_id)
+    [project] = PROJECT(account.ref.project_id)
     is_stale = item.sent_at is not None and timezone.now() - item.sent_at > STALE
     arrival = Arrival(project, account.provider, account.id, item, is_stale=is_stale)
     stored = post_to_chat(arrival)
