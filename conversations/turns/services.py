@@ -58,6 +58,9 @@ PERSONA = PreparedQuery(
     ),
     kinds=(UUID, str),
 )
+TURN = PreparedQuery(
+    lambda conversation, seq: Turn.objects.filter(conversation_id=conversation, seq=seq), kinds=(UUID, int)
+)
 
 
 NEWEST_TURNS = PreparedValues(
@@ -258,9 +261,9 @@ def has_talked_enough(conversation: Conversation) -> bool:
 
 
 def _take_over(log: ConversationLog, turn: Turn, superseded: Superseded) -> None:
-    for older in Turn.objects.filter(conversation=log.conversation, seq__in=superseded.ordinals):
+    for older in [found for seq in superseded.ordinals for found in TURN(log.conversation.pk, seq)]:
         older.status, older.superseded_by, older.finished_at = TurnStatus.SUPERSEDED, turn, timezone.now()
-        older.save(update_fields=["status", "superseded_by", "finished_at"])
+        log.writes.update(older, ["status", "superseded_by", "finished_at"])
         log.add_turn_event(older)
 
 
