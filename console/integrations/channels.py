@@ -262,7 +262,12 @@ def _shown(row: Delivery, *, zone: str) -> ShownDelivery:
         tone=TONES.get(row.result, "mute"),
         detail=translated(row.detail),
         excerpt=row.message.content[:200] if row.message else "",
-        # With what it quotes, which the message leaves out.
-        whole=str(row.body.get("text", ""))[:LONGEST_WHOLE] if row.kind == EMAIL else "",
+        whole=_whole(row) if row.kind == EMAIL else "",
         conversation=row.conversation_id,
     )
+
+
+def _whole(row: Delivery) -> str:
+    """An e-mail with what it quotes; empty if the message has all of it."""
+    text = str(row.body.get("text", "")).strip()
+    return "" if row.message and text in row.message.content else text[:LONGEST_WHOLE]

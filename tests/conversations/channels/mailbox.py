@@ -52,10 +52,15 @@ class Mailbox:
     def state(self) -> dict[str, Any]:
         return dict(self.api.get(URL).json())
 
-    def connect_smtp(self) -> None:
-        smtp = {"host": "127.0.0.1", "port": self.server.port, "security": "none", "from_address": self.address}
+    def connect_smtp(self, *, port: int = 0) -> None:
+        port = port or self.server.port
+        smtp = {"host": "127.0.0.1", "port": port, "security": "none", "from_address": self.address}
         with self.tenant.tx():
             connect_source(self.tenant.project, KINDS["smtp"], SourceEdit(smtp), by=None)
+
+    @property
+    def webhook_host(self) -> str:
+        return str(self.state()["webhook"]).partition("@")[2]
 
     @property
     def path(self) -> str:

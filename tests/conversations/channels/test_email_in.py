@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import urllib.error
+import urllib.request
+from base64 import b64encode
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from django.test import Client
 
 from conversations.models import Chat, Conversation, Delivery, Persona, PersonaField
 from conversations.models.persona import Strength
+from projects.models import Source
 from tests.conversations.channels.mailbox import ADDRESS, ANNA, PASSWORD, Mailbox, attachment, sign
+from tests.processes import ForkServer
 
 OF_ANNA = {"headers": [["DKIM-Signature", "v=1; a=rsa-sha256; d=example.org; s=one"]]}
 
@@ -20,6 +27,7 @@ def mailgun(mailbox: Mailbox) -> Mailbox:
     return mailbox
 
 
+@pytest.mark.requirement("T01")
 def test_an_email_is_a_message_in_a_conversation_of_its_address(mailbox: Mailbox) -> None:
     mailbox.write("Do you have a table?", subject="A table")
     mailbox.write("For two.", subject="Another matter")
@@ -57,10 +65,6 @@ def test_mailguns_form_is_an_email(mailgun: Mailbox, files: tuple[str, ...]) -> 
 
 
 def test_mailguns_urlencoded_form_is_an_email(mailgun: Mailbox) -> None:
-    from urllib.parse import urlencode
-
-    from django.test import Client
-
     body = urlencode(mailgun.form("A table?"))
     answer = Client().post(mailgun.path, body, content_type="application/x-www-form-urlencoded")
     assert (answer.status_code, mailgun.words()) == (200, ["A table\n\nA table?"])
@@ -226,8 +230,39 @@ def test_the_channel_shows_the_webhook_and_never_the_secret(mailbox: Mailbox) ->
 
 
 def test_without_a_mail_server_the_channel_says_what_is_missing(mailbox: Mailbox) -> None:
-    from projects.models import Source
-
     with mailbox.tenant.tx():
         Source.objects.filter(kind="smtp").delete()
     assert "No mail server" in mailbox.api.get("/api/v1/channels/email").json()["problem"]
+
+
+def test_a_web_process_takes_long_emails(mailbox: Mailbox, processes: ForkServer) -> None:
+    """Over HTTP, past the limit of other requests."""
+    _, base = processes.web()
+    file = {"Name": "film.mp4", "Content": "A" * 8_000_000, "ContentType": "video/mp4", "ContentLength": 6_000_000}
+    raw = json.dumps(mailbox.mail("Look.", subject="Re: x", Attachments=[file])).encode()
+    sign_in = b64encode(f"makegood:{PASSWORD}".encode()).decode()
+    headers = {"Content-Type": "application/json", "Authorization": f"Basic {sign_in}"}
+    assert post(f"{base}{mailbox.path}", raw, headers) == 200
+    assert post(f"{base}{mailbox.path}", raw, {**headers, "Authorization": "Basic eDp5"}) == 401
+    mailbox.connect("mailgun")
+    kind, form = encode_form(mailbox.form("And this."), file="clip.mp4", contents=b"0" * 8_000_000)
+    assert post(f"{base}{mailbox.path}", form, {"Content-Type": kind}) == 200
+    assert mailbox.words() == ["Look.\n\n[File: film.mp4]", "A table\n\nAnd this.\n\n[File: clip.mp4]"]
+
+
+def encode_form(fields: dict[str, Any], *, file: str, contents: bytes) -> tuple[str, bytes]:
+    """The fields and a file as multipart/form-data."""
+    parts = [
+        f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n' for name, value in fields.items()
+    ]
+    head = f'--b\r\nContent-Disposition: form-data; name="attachment-1"; filename="{file}"\r\n\r\n'
+    return "multipart/form-data; boundary=b", "".join((*parts, head)).encode() + contents + b"\r\n--b--\r\n"
+
+
+def post(url: str, body: bytes, headers: dict[str, str]) -> int:
+    request = urllib.request.Request(url, data=body, headers=headers, method="POST")
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
