@@ -82,9 +82,15 @@ def restore_backup(arguments: argparse.Namespace) -> None:
     if arguments.check:
         return
     check_settings(os.environ)
-    require_known_schema(manifest, env=os.environ)
+    is_current = require_known_schema(manifest, env=os.environ)
     loaded = restore(
-        file, identity=identity, manifest=manifest, env=os.environ, data_dir=_data_dir(), resumes=arguments.resume
+        file,
+        identity=identity,
+        manifest=manifest,
+        env=os.environ,
+        data_dir=_data_dir(),
+        is_current=is_current,
+        resumes=arguments.resume,
     )
     place = "the database" if os.environ.get("DATABASE_URL") else _data_dir()
     if loaded.uncertain:

@@ -37,20 +37,34 @@ def check_file(file: Path, *, identity: Identity) -> tuple[Manifest, Loaded]:
         return check(frames)
 
 
-def require_known_schema(manifest: Manifest, *, env: Mapping[str, str]) -> None:
-    """Raises BackupError if the backup was made with a migration that this version doesn't have."""
+def require_known_schema(manifest: Manifest, *, env: Mapping[str, str]) -> bool:
+    """Return True if the backup has the schema of this version, without a migration to apply.
+
+    Raises BackupError if it was made with a migration that this version doesn't have.
+    """
     known = {(app, name) for app, name in json.loads(_python("known", env={**env, **NOWHERE}))}
     if unknown := [key for key in manifest.migrations if key not in known]:
         raise BackupError(
             f"The backup was made by a newer version of Makegood ({manifest.version}; {'.'.join(unknown[0])} is not a"
             " migration of this one): restore it with that version or a later one."
         )
+    return known == set(manifest.migrations)
 
 
 def restore(
-    file: Path, *, identity: Identity, manifest: Manifest, env: Mapping[str, str], data_dir: Path, resumes: bool = False
+    file: Path,
+    *,
+    identity: Identity,
+    manifest: Manifest,
+    env: Mapping[str, str],
+    data_dir: Path,
+    is_current: bool,
+    resumes: bool = False,
 ) -> Loaded:
-    """Restore into the empty place that the settings name, and migrate it to this version. `resumes` is as in `load`."""
+    """Restore into the empty place that the settings name, and migrate it to this version.
+
+    `is_current` is the answer of `require_known_schema`, and `resumes` is as in `load`.
+    """
     with open_target(env, data_dir=data_dir, manifest=manifest) as settings:
         _python("build", env=settings, text=json.dumps(manifest.migrations))
         with (
@@ -59,9 +73,9 @@ def restore(
         ):
             loaded = load(connection, frames, resumes=resumes)
             connection.execute("analyze")
-        _run(
-            [sys.executable, "-m", "manage", "migrate", "--no-input", "--skip-checks", "--verbosity", "0"], env=settings
-        )
+        if not is_current:
+            migrate = ["migrate", "--no-input", "--skip-checks", "--verbosity", "0"]
+            _run([sys.executable, "-m", "manage", *migrate], env=settings)
     return loaded
 
 

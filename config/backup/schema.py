@@ -5,10 +5,14 @@ A process of its own, because Django's settings need the database that the resto
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import sys
 
 import django
+from django.apps import AppConfig
+from django.conf import settings
 from django.db import connections
 from django.db.migrations.loader import MigrationLoader
 
@@ -18,8 +22,15 @@ Key = tuple[str, str]
 
 
 def known() -> list[Key]:
-    """Every migration of this version. Needs no database."""
-    return sorted((app, name) for app, name in MigrationLoader(None).disk_migrations)
+    """Every migration of this version. Needs no database, and loads no models, which would take seconds."""
+    found: list[Key] = []
+    for app in map(AppConfig.create, settings.INSTALLED_APPS):
+        try:
+            folder = importlib.import_module(f"{app.name}.migrations")
+        except ModuleNotFoundError:
+            continue
+        found += [(app.label, file.name) for file in pkgutil.iter_modules(folder.__path__) if not file.ispkg]
+    return sorted(found)
 
 
 def build(applied: set[Key]) -> None:
@@ -36,10 +47,10 @@ def last_of_each_app(loader: MigrationLoader, applied: set[Key]) -> list[Key]:
 
 
 def main() -> None:
-    django.setup()
     if sys.argv[1] == "known":
         print(json.dumps(known()))
     else:
+        django.setup()
         build({(app, name) for app, name in json.load(sys.stdin)})
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from django.db.migrations.loader import MigrationLoader
 from pyrage.x25519 import Identity
 
 from config.backup import archive
@@ -20,6 +21,7 @@ from config.backup.frames import Frame, Kind
 from config.backup.keys import Lock
 from config.backup.load import check
 from config.backup.manifest import Manifest
+from config.backup.schema import known
 from config.backup.target import MARK, open_target, require_keys
 from config.runner.data_dir import RESTORING, require_complete
 from config.runner.errors import StartError
@@ -70,6 +72,10 @@ def test_a_newer_schema_creates_nothing(backup: Path, identity: Identity, key: d
     refused = run("restore", str(file), **key, **on_data_dir(tmp_path / "data"))
     assert "made by a newer version of Makegood (9.0.0; jobs.0999_from_the_future is not a migration" in refused.stderr
     assert not (tmp_path / "data").exists()
+
+
+def test_the_known_migrations_are_those_that_django_finds() -> None:
+    assert known() == sorted(MigrationLoader(None).disk_migrations)
 
 
 def test_a_running_copy_is_not_overwritten(backup: Path, identity: Identity) -> None:
