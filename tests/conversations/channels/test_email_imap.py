@@ -21,6 +21,7 @@ from jobs.models import Job
 from projects.models import Source
 from tests.conversations.channels.imap_server import PASSWORD, USER, ImapServer
 from tests.conversations.channels.mailbox import ANNA, Mailbox
+from tests.processes import ForkServer, ScriptedModel, until
 from tests.tools.messaging.conftest import certificate, tls  # noqa: F401 - fixtures
 
 
@@ -229,3 +230,28 @@ def test_an_old_email_is_stored_and_not_answered(
     server.folder.deliver(mail())
     read()
     assert [one.result for one in mailbox.rows(Delivery)] == ["stored"]
+
+
+@pytest.mark.short_leases
+def test_a_worker_that_dies_at_it_is_followed_by_another(
+    mailbox: Mailbox,
+    server: ImapServer,
+    read: Callable[[], None],
+    processes: ForkServer,
+    model: ScriptedModel,
+    certificate: Any,  # noqa: F811
+) -> None:
+    """The e-mails are stored and the cursor isn't: read again, they are stored and answered once."""
+    read()
+    server.folder.deliver(mail("First", number=1))
+    server.folder.deliver(mail("Second", number=2, sender="bob@example.org"))
+    trusting = {"SSL_CERT_FILE": str(certificate)}
+    with mailbox.tenant.tx():
+        Job.objects.filter(lane=LANE).update(run_after=datetime.now(UTC) - timedelta(seconds=1))
+    doomed = processes.worker(crash_at="mailbox.stored_pre_cursor:1", env=trusting)
+    doomed.wait()
+    assert mailbox.words() == ["First", "Second"]
+    processes.worker(env=trusting)
+    mailbox.until_sent(2)
+    until(lambda: [one.cursor["uid"] for one in mailbox.rows(ChannelLink)] == [2], what="the cursor")
+    assert (mailbox.words(), len(mailbox.received)) == (["First", "Second"], 2)
