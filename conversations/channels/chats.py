@@ -43,6 +43,7 @@ OPTED_OUT = "The customer has opted out, so nothing is answered until they write
 ASKED = "The button asked for a person."
 CORRECTED = "[The customer corrected an earlier message:] "
 NO_CHANGE = "It adds no word to what is known already."
+CONSENTS = {Channel.SMS: "sms_opt_in", Channel.EMAIL: "email_opt_in"}
 # More e-mails of a chat in a day may be those of a robot that doesn't say that it is one.
 MOST_MAILS_A_DAY = 20
 LOCKED_CHAT = PreparedQuery(
@@ -220,11 +221,10 @@ def _obey(keyword: Keyword, chat: Chat, conversation: Conversation, arrival: Arr
 
 
 def _record_consent(conversation: Conversation, arrival: Arrival, *, is_given: bool) -> None:
-    """STOP and START to a number are the customer's consent to its texts."""
-    if arrival.channel is Channel.SMS:
+    """STOP and START to a number or an address are the customer's consent to its texts or e-mails."""
+    if consent := CONSENTS.get(arrival.channel):
         persona = Persona.objects.get(pk=conversation.persona_id)
-        value = "true" if is_given else "false"
-        give_fields(persona, {"sms_opt_in": value}, source=ConsentSource.CUSTOMER)
+        give_fields(persona, {consent: "true" if is_given else "false"}, source=ConsentSource.CUSTOMER)
 
 
 def _ask_for_person(content: str, escalation: UUID, conversation: Conversation) -> StoredArrival:

@@ -9,7 +9,7 @@ import pytest
 from conversations.channels import chats
 from conversations.channels.mail.message import MESSAGE_ID
 from conversations.handover.operators import answer, take_over
-from conversations.models import Chat, Conversation, Receipt
+from conversations.models import Chat, ConsentChange, Conversation, Receipt
 from tests.conftest import member_of
 from tests.conversations.channels.mailbox import ADDRESS, ANNA, Mailbox
 from tests.processes import ScriptedModel, until
@@ -193,6 +193,8 @@ def test_unsubscribe_is_obeyed_before_any_model(
     assert "START" in sent.get_content()
     [chat] = mailbox.rows(Chat)
     assert chat.opted_out_at is not None
+    [change] = mailbox.rows(ConsentChange)
+    assert (change.kind, change.is_given) == ("email", False)
     mailbox.write("Do you have a table?")
     assert mailbox.deliveries()[-1][0] == "stored"
     assert model.requests("reply") == []
