@@ -19,6 +19,7 @@ from projects.common.translation import lazy
 from projects.models import Attribute, Role, User
 from projects.models.attribute import AttributeType
 from projects.models.key import Scope
+from projects.models.permissions import VERBS
 from projects.records.attributes import COMPUTED, WrongValue, checked
 
 
@@ -66,7 +67,16 @@ class NewMemberForm(MemberForm):
 
 
 class ApiKeyForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such type at run time
+    """A key. `by` is the role of the person making or changing it, who gives it no scope beyond their own."""
+
+    by: ClassVar[Role]
     scopes = forms.MultipleChoiceField(choices=Scope.choices, widget=forms.CheckboxSelectMultiple)
+
+    def clean_scopes(self) -> list[str]:
+        chosen: list[str] = self.cleaned_data["scopes"]
+        if {*chosen} - {*(self.instance.scopes or ())} - VERBS[self.by]:
+            raise forms.ValidationError(gettext("Only owners can give a key the scope “owner”."))
+        return chosen
 
 
 class AttributeForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has no such type at run time

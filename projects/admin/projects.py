@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
 from projects.admin.forms import ApiKeyForm, AttributeForm
-from projects.admin.tenant_admin import MASK, TenantAdmin, current_user, own_organization
+from projects.admin.tenant_admin import MASK, TenantAdmin, actor_role, current_user, own_organization
 from projects.agents.services import create_key, create_project, revoke_key
 from projects.common.translation import lazy
 from projects.models import (
@@ -114,6 +114,11 @@ class ApiKeyAdmin(TenantAdmin):
     writable = ("name", "scopes", "expires_at")
     addable = ("project", "name", "scopes", "expires_at")
     hidden = ("digest",)
+
+    def get_form(self, request: HttpRequest, obj: Model | None = None, change: bool = False, **kwargs: Any) -> Any:
+        form: Any = super().get_form(request, obj, change, **kwargs)
+        form.by = actor_role(request)
+        return form
 
     @admin.action(description=lazy("Revoke the selected keys"))
     def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:

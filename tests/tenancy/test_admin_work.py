@@ -148,6 +148,22 @@ def test_a_new_key_is_shown_once_and_works(owner: Client, tenant: Tenant) -> Non
     assert Client(headers={"Authorization": f"Bearer {secret[0]}"}).get("/api/v1/tools").status_code == 200
 
 
+def test_only_owners_give_a_key_the_owners_scope(owner: Client, tenant: Tenant) -> None:
+    """An admin may go on changing a key that has it."""
+    with tenant.tx():
+        key = ApiKey.objects.get()
+    admin = browser(member_of(tenant, Role.ADMIN))
+    form = {"project": tenant.project.pk, "name": "Billing", "scopes": ["read", "owner"]}
+    change = address(ApiKey, "change", key.pk)
+    assert "Only owners can give a key" in errors_of(admin.post(address(ApiKey, "add"), form))
+    assert admin.post(change, form | {"scopes": ["owner"]}).status_code == 302
+    assert admin.post(change, form | {"scopes": ["read"]}).status_code == 302
+    assert "Only owners can give a key" in errors_of(admin.post(change, form))
+    assert owner.post(change, form).status_code == 302
+    with tenant.tx():
+        assert ApiKey.objects.get(pk=key.pk).scopes == ["read", "owner"]
+
+
 def test_revoked_keys_are_counted_and_stop_working(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
         key = ApiKey.objects.get()
