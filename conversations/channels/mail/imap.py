@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import imaplib
+import logging
 import re
 import socket
 import ssl
@@ -32,6 +33,7 @@ MOST_MAILS = 20
 LONGEST_MAIL = 26_214_400
 LONGEST_BEGINNING = 1_000_000
 MOST_BYTES = 52_428_800
+log = logging.getLogger(__name__)
 T = TypeVar("T")
 _threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="imap")
 
@@ -235,7 +237,13 @@ class _Session:
         partial = f"<0.{LONGEST_BEGINNING}>" if int(size[1]) > LONGEST_MAIL else ""
         _, found = self._connection.uid("FETCH", str(uid), f"(BODY.PEEK[]{partial})")
         raw: Any = next((one[1] for one in found if isinstance(one, tuple)), None)
-        return read_mime(raw, at=_moment(line), trusted=self._settings.trusted_server) if raw else None
+        if not raw:
+            return None
+        try:
+            return read_mime(raw, at=_moment(line), trusted=self._settings.trusted_server)
+        except Exception:  # the boundary to a stranger's bytes: one e-mail must not end the reading of all
+            log.exception("E-mail %d of a mailbox could not be read.", uid)
+            return None
 
     def _close(self) -> None:
         connection = getattr(self, "_connection", None)

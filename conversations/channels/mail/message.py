@@ -25,7 +25,7 @@ from conversations.channels.mail.words import own_words, read_html
 from conversations.models import Channel
 from tools.models import ReceiptState
 
-ADDRESS = re.compile(r"[^\s@<>()\[\],;:\\\"']{1,64}@[A-Za-z0-9\u0080-\uffff.-]{1,120}")
+ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9\u00a1-\ud7ff\uf900-\uffef.-]{1,120}")
 MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,250}>")
 REPLY = re.compile(r"^\s*(?:re|aw|sv|antw|rif|r|ref|vs|odp)\s*(?:\[\d+\])?\s*:", re.IGNORECASE)
 # A chat whose sender nobody vouches for is apart from the one of the same address.
@@ -92,7 +92,7 @@ def item_of(mail: InboundMail, *, own_address: str) -> Item:
         if ref and report.is_final:
             return ReceiptUpdate(id, ref[:200], ReceiptState.FAILED, report.reason)
         return IgnoredItem(id, "A mail server reports on an e-mail.")
-    if len(sender) > 180 or not ADDRESS.fullmatch(sender):
+    if len(sender) > 180 or not ADDRESS.fullmatch(sender) or not sender.isprintable():
         return IgnoredItem(id, "The e-mail has no sender who can be answered.", is_malformed=True)
     if sender == own_address:
         return IgnoredItem(id, "The e-mail comes from the mailbox’s own address.")

@@ -204,6 +204,24 @@ def test_an_endless_email_ends_the_look(
     assert mailbox.state()["state"] == "failed"
 
 
+def test_an_email_that_cant_be_read_stops_no_other(
+    mailbox: Mailbox, server: ImapServer, read: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read()
+    real = imap.read_mime
+
+    def breaks(raw: bytes, **details: Any) -> Any:
+        if b"broken" in raw:
+            raise KeyError("a bug")
+        return real(raw, **details)
+
+    monkeypatch.setattr(imap, "read_mime", breaks)
+    server.folder.deliver(mail("broken", number=1))
+    server.folder.deliver(mail("Fine", number=2))
+    read()
+    assert (mailbox.words(), mailbox.state()["problem"]) == (["Fine"], "")
+
+
 def test_no_connection_is_held_while_the_server_is_asked(
     mailbox: Mailbox, server: ImapServer, read: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -184,6 +184,26 @@ def test_a_hostile_email_is_stored_as_text(mailbox: Mailbox, changes: dict[str, 
     assert mailbox.words() == [said]
 
 
+BAD = ("\x00", "\ud800", "\n", "\u2028", "x" * 3_000, "<", "=?utf-8?q?=00?=", None, 1, [], {})
+HEADERS = ("Message-ID", "References", "In-Reply-To", "Auto-Submitted", "Content-Type", "Received-SPF", "X-Spam-Tests")
+
+
+def test_no_field_of_postmarks_breaks_the_webhook(mailbox: Mailbox) -> None:
+    names = [name for name in mailbox.mail() if name != "Headers"]
+    mails = [{**mailbox.mail(), name: bad} for name in names for bad in BAD]
+    mails += [mailbox.mail(headers=[(name, bad)], is_proven=False) for name in HEADERS for bad in BAD]
+    mails += [mailbox.mail(Attachments=[{"Name": bad, "ContentType": bad, "Content": bad}]) for bad in BAD]
+    mails += [{**mailbox.mail(), "Headers": [bad]} for bad in BAD]
+    assert {mailbox.post(mail).status_code for mail in mails} == {200}
+
+
+def test_no_field_of_mailguns_breaks_the_webhook(mailgun: Mailbox) -> None:
+    bad = [one.encode("utf-8", "surrogatepass").decode("utf-8", "replace") for one in BAD if isinstance(one, str)]
+    names = [name for name in mailgun.form() if name not in ("timestamp", "token", "signature")]
+    statuses = {mailgun.post_form({**mailgun.form(), name: one}).status_code for name in names for one in bad}
+    assert statuses <= {200, 422}
+
+
 def test_a_long_email_says_that_it_is_longer(mailbox: Mailbox) -> None:
     mailbox.write("word " * 100_000, subject="Re: x")
     [words] = mailbox.words()
@@ -215,7 +235,10 @@ def test_an_email_without_an_id_is_stored_once(mailbox: Mailbox) -> None:
     assert len(mailbox.words()) == 1
 
 
-@pytest.mark.parametrize("sender", ["", "anna", "a@b@c", "x" * 300 + "@example.org", '"a b"@example.org'])
+ODD = ["a\x00@example.org", "a\ud800@example.org", "a@ex\ud800.org", "a@ex\x00.org", "a\n@example.org", "a@b\u2028.org"]
+
+
+@pytest.mark.parametrize("sender", ["", "anna", "a@b@c", "x" * 300 + "@example.org", '"a b"@example.org', *ODD])
 def test_an_email_without_a_sender_makes_no_conversation(mailbox: Mailbox, sender: str) -> None:
     mailbox.write(sender=sender)
     assert mailbox.stored() == (0, 0)
