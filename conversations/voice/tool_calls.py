@@ -43,6 +43,7 @@ from jobs.fence import prove
 from jobs.lanes import ClaimedJob
 from llm.types import ToolCall
 from projects.models import Project
+from tenancy.postgresql.durability import commit_soon
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine import ledger
@@ -149,6 +150,8 @@ def _begin(call: LiveCall, *, asked_again: bool | None = None) -> StartedCall | 
         if call.heard and asked_again is None and (same := _find_same(started.effect)) is not None:
             return Repeat(call.organization_id, same)
         _log_call(log, call, started, arguments)
+        if started.effect is None:
+            commit_soon()
         return _begin_effect(log, started, project, asked_again=bool(asked_again)) or started
 
 
@@ -201,6 +204,8 @@ def _settle(call: LiveCall, started: StartedCall, outcome: Outcome, *, took_ms: 
                 is_error=not is_done,
                 signal=outcome.signal if is_obeyed else None,
             )
+        if effect is None and answer.signal is None:
+            commit_soon()
         if answer.is_error:
             logger.error("%s of the live call %s: %s", call.name, call.conversation_id, answer.result)
         return _log_answer(log, call, answer, outcome, took_ms=took_ms)

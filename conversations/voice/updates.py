@@ -88,7 +88,7 @@ async def update_frames(cursor: UpdatesCursor) -> Frames:
 
 def due_after(cursor: UpdatesCursor, after: int | None) -> Due:
     """The updates due now. With `after` None, those that an earlier reply has told are left out."""
-    with tenant_tx(cursor.organization_id):
+    with tenant_tx(cursor.organization_id, plans_once=True):
         conversation = next(iter(CONVERSATION(cursor.conversation_id)), None)
         if conversation is None:
             return Due([], after, 0, stop={"code": "ended"})
@@ -97,7 +97,7 @@ def due_after(cursor: UpdatesCursor, after: int | None) -> Due:
             return Due([], after, conversation.last_event, stop=stop)
         frames = [_frame(event) for event in _updates(conversation, after)]
         # Checked last, so that a caller who began to speak meanwhile is not interrupted.
-        if _is_held(conversation):
+        if frames and _is_held(conversation):
             return Due([], after, conversation.last_event)
         return Due(frames, conversation.last_event, conversation.last_event)
 

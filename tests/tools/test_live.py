@@ -188,6 +188,18 @@ def test_a_call_returns_the_result_for_the_model(live: Live, bell: Probe) -> Non
     assert result.payload["result"] == "The bell was rung."
 
 
+def test_only_a_look_ups_record_does_not_wait_for_the_disk(
+    live: Live, bell: Probe, clock: Probe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an action did is on the disk before it is told."""
+    hurried: list[str] = []
+    monkeypatch.setattr(tool_calls, "commit_soon", lambda: hurried.append("record"))
+    live.call("ring_bell", {"times": 2})
+    assert hurried == []
+    live.call("look_at_clock", call_id="b")
+    assert hurried == ["record", "record"]
+
+
 @pytest.mark.requirement("L03", "L19")
 @pytest.mark.parametrize(
     ("name", "arguments", "sentence"),
