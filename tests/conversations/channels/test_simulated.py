@@ -24,12 +24,16 @@ from conversations.channels.simulated import (
 )
 from conversations.live.event_log import open_log
 from conversations.models import Chat, Conversation, Delivery, Message, MessageRole, Receipt
+from conversations.turns.services import give_fields
 from projects.connections.integration_types import KINDS as TYPES
 from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Source
 from tests.calls_provider import Provider
 from tests.conftest import Tenant
+from tests.conversations.conftest import begin
+from tests.conversations.effects.conftest import Bench
 from tests.processes import ForkServer, ScriptedModel, until
+from tools.models import Promise
 
 ANNA = CUSTOMERS[0]
 # How far the agent's reply comes on each channel: Telegram reports nothing after it took the message.
@@ -197,3 +201,24 @@ def test_providers_that_do_not_answer_are_named(tenant: Tenant, page: Any, offli
         connect_simulated(tenant.project, by=None)
     text = page().content.decode()
     assert text.count("doesn’t answer") == 3
+
+
+@pytest.mark.parametrize(
+    ("reachable", "end"), [(True, ("kept", "delivered", "")), (False, ("broken", "", FAILURES["twilio"]))]
+)
+def test_a_text_of_a_tool_settles_its_promise(
+    phone: Simulated, model: ScriptedModel, reachable: bool, end: tuple[str, str, str]
+) -> None:
+    phone.do("twilio", "reach", reachable=reachable)
+    talk = begin(phone.tenant)
+    with phone.tenant.tx():
+        give_fields(talk.conversation.persona, {"phone": ANNA.number})
+    model.script("arguments", json={"text": "Via Roma 1."})
+    Bench(phone.tenant, talk).plan("send_sms_tool", quote="I'll text you the address.")
+    state, evidence, reason = end
+
+    def is_settled() -> bool:
+        [promise] = phone.rows(Promise)
+        return (promise.state, promise.evidence) == (state, evidence) and reason in promise.reason
+
+    until(is_settled, what="the settled promise")
