@@ -39,6 +39,8 @@ SPEAKS_SECONDS, THINKS_SECONDS = 0.4, 0.3
 # The product's own address, which Twilio's signatures cover.
 BASE_URL = "http://127.0.0.1:8000"
 
+NO_GOAL = float("inf")
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -50,8 +52,11 @@ class Figure:
     unit: str
 
     def __str__(self) -> str:
+        figure = f"{self.name:58} {self.value:8.1f} {self.unit:3}"
+        if self.goal == NO_GOAL:
+            return figure
         verdict = "" if self.value <= self.goal else "  missed"
-        return f"{self.name:58} {self.value:8.1f} {self.unit:3} (at most {self.goal:g}){verdict}"
+        return f"{figure} (at most {self.goal:g}){verdict}"
 
 
 def main() -> None:

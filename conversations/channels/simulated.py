@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -27,6 +27,7 @@ from projects.connections.integrations import find_source
 from projects.connections.offline_messengers import offline_server
 from projects.connections.settings.twilio import TwilioSettings
 from projects.models import Project, User
+from tools.models import Effect
 
 KINDS = ("twilio", "whatsapp", "telegram")
 OUR_NUMBER = "+14155550100"
@@ -151,8 +152,12 @@ def with_states(screen: Screen, channel: OpenChannel) -> Screen:
     own = {"project_id": channel.project_id, "kind": channel.kind, "account": account}
     arrived = {one.external_id: one for one in Delivery.objects.filter(**own, external_id__in=ids)}
     receipts = Receipt.objects.filter(external_id__in=ids, **{f"chat__{name}": value for name, value in own.items()})
-    sent = {one.external_id: one for one in receipts}
-    bubbles = [_with_state(bubble, arrived.get(bubble.id), sent.get(bubble.id)) for bubble in screen.bubbles]
+    sent = {one.external_id: (one.state, one.get_state_display(), one.reason) for one in receipts}
+    # What a tool sent belongs to no message of the conversation.
+    effects = Effect.objects.filter(project_id=channel.project_id, receipt_ref__in=ids)
+    told = {one.receipt_ref: (one.receipt, one.get_receipt_display(), one.receipt_reason) for one in effects}
+    known = {**told, **sent}
+    bubbles = [_with_state(bubble, arrived.get(bubble.id), known.get(bubble.id)) for bubble in screen.bubbles]
     return Screen(bubbles, screen.is_reachable, screen.status)
 
 
@@ -172,15 +177,14 @@ def _bubble(one: Mapping[str, Any]) -> Bubble:
     return Bubble(one["id"], one["text"], one["mine"], one["at"], tuple(one["buttons"]))
 
 
-def _with_state(bubble: Bubble, arrived: Delivery | None, sent: Receipt | None) -> Bubble:
-    if bubble.is_mine and arrived is not None:
-        reason = arrived.detail if arrived.result != DeliveryResult.KEYWORD else ""
-        known = {"state": arrived.result, "label": arrived.get_result_display(), "reason": reason}
-    elif not bubble.is_mine and sent is not None:
-        known = {"state": sent.state, "label": sent.get_state_display(), "reason": sent.reason}
-    else:
-        return bubble
-    return Bubble(bubble.id, bubble.text, bubble.is_mine, bubble.at, bubble.buttons, **known)
+def _with_state(bubble: Bubble, arrived: Delivery | None, sent: tuple[str, str, str] | None) -> Bubble:
+    if bubble.is_mine:
+        state, label, reason = (
+            (arrived.result, arrived.get_result_display(), arrived.detail) if arrived else ("", "", "")
+        )
+        return replace(bubble, state=state, label=label, reason="" if state == DeliveryResult.KEYWORD else reason)
+    state, label, reason = sent or ("", "", "")
+    return replace(bubble, state=state, label=label, reason=reason)
 
 
 def _settings(project: Project, kind: str) -> dict[str, str]:

@@ -106,6 +106,11 @@ def test_what_goes_to_a_customer_out_of_reach_fails_with_the_reason(kind: str, p
     assert FAILURES[kind] in failed()[0].reason
 
 
+def test_a_text_that_was_promised_on_another_channel_is_delivered(phone: Simulated) -> None:
+    phone.do("whatsapp", "write", text="Could you text me the opening hours?")
+    until(lambda: phone.look("twilio") == [(False, "delivered")], what=lambda: f"the text, not {phone.look('twilio')}")
+
+
 @pytest.mark.parametrize("kind", ["whatsapp", "telegram"])
 def test_a_pressed_button_is_the_customers_message(kind: str, phone: Simulated) -> None:
     phone.do(kind, "write", text="Hello")
