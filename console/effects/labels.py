@@ -9,6 +9,8 @@ from datetime import date
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext
+
 from console.timestamps import short_day, short_weekday
 from projects.common.translation import lazy
 from tools.engine.ledger import needs_approval
@@ -119,9 +121,9 @@ def title_of(effect: Effect) -> str:
     kind = KINDS.get(effect.kind) or own
     request: Mapping[str, Any] = effect.request or {}
     if recipient := request.get("to") or (request.get("form") or {}).get("To"):
-        return f"{kind} to {recipient}"
+        return gettext("%(kind)s to %(recipient)s") % {"kind": kind, "recipient": recipient}
     if url := request.get("url"):
-        return f"{own}, at {urlsplit(str(url)).netloc}"
+        return gettext("%(tool)s, at %(host)s") % {"tool": own, "host": urlsplit(str(url)).netloc}
     details = [_detail(value) for value in effect.arguments.values() if isinstance(value, str | int) and value != ""]
     return f"{kind}: {', '.join(map(str, details[:3]))}"[:120] if details else kind
 

@@ -40,8 +40,8 @@ NOT_SENT = ("warn", "inbox", lazy("Not sent"))
 # The words of evidence that no tool can show.
 EVIDENCE: Mapping[str, str] = {
     Evidence.PERSON: lazy("confirmed by a person"),
-    Evidence.ACKNOWLEDGED: "acknowledged",
-    Evidence.DELIVERED: "delivered",
+    Evidence.ACKNOWLEDGED: lazy("acknowledged"),
+    Evidence.DELIVERED: lazy("delivered"),
     Evidence.SENT: lazy("waiting for delivery"),
 }
 ON_ITS_WAY = frozenset({EffectState.PLANNED, EffectState.SENDING})

@@ -27,6 +27,7 @@ from console.layout import shell_context
 from console.parameters import parse_uuid
 from console.promises.figures import NOT_SENT_STATE, STATES, UNOWNED, promises_of
 from console.promises.metrics import PromiseCounts, PromiseMetrics, promise_metrics
+from console.promises.rows import STATES as STATE_SIGNS
 from console.promises.rows import list_promises
 from console.timestamps import month_day, short_date, short_day
 from conversations.analytics.outcomes import Slice
@@ -44,7 +45,12 @@ PERIODS = (7, 30, 90)
 USUAL = 30
 # Value of the parameter `of` that shows test conversations instead of customers.
 TESTS = "tests"
-TAB_LABELS = {NOT_SENT_STATE: lazy("Not sent"), UNOWNED: lazy("Unassigned")}
+TAB_LABELS = {
+    "": lazy("All"),
+    **{state: word for state, (_, _, word) in STATE_SIGNS.items()},
+    NOT_SENT_STATE: lazy("Not sent"),
+    UNOWNED: lazy("Unassigned"),
+}
 CONFIRMATIONS = {PromiseState.KEPT: lazy("Marked as kept."), PromiseState.WITHDRAWN: lazy("Withdrawn.")}
 
 
@@ -199,7 +205,7 @@ def _tabs(query: ListQuery, counts: PromiseCounts) -> list[Tab]:
     numbers = {"": counts.made, **{state: getattr(counts, state) for state in STATES}}
     numbers["kept"] += counts.late
     return [
-        Tab(TAB_LABELS.get(state, state.capitalize() or "All"), count, query.address(state=state), state == query.state)
+        Tab(str(TAB_LABELS[state]), count, query.address(state=state), state == query.state)
         for state, count in numbers.items()
     ]
 

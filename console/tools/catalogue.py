@@ -215,7 +215,7 @@ def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
 
 
 def _setting_reason(gate: Gate) -> str:
-    if not gate.value:
+    if gate.value in ("", "none"):
         return gettext("“%(label)s” isn’t set") % {"label": gate.label}
     return gettext("“%(label)s” is %(value)s") % {"label": gate.label, "value": gate.value}
 

@@ -65,5 +65,5 @@ export class PastAnswers {
 }
 
 const titleOf = ({ persona, channel, created_at: since }) =>
-  `${persona?.name ?? "Unnamed customer"}, ${channel}, ${ago(since)}`;
+  `${persona?.name ?? gettext("Unnamed customer")}, ${channel}, ${ago(since)}`;
 const shorten = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/\s+\S*$/, "")}…` : text);
