@@ -24,6 +24,8 @@ VERB_SECONDS = 10.0
 # The address of a created call ends with its id.
 LOCATION = re.compile(r"/([A-Za-z0-9_.:-]{1,200})/?$")
 LONGEST_ANSWER = 20_000
+# An item that is read back may contain a minute of audio.
+MAX_EVENT_BYTES = 8_388_608
 LOST = "The connection to the call was lost."
 
 
@@ -122,7 +124,9 @@ class RealtimeCalls:
         """The control connection of a call. Raises CallGone, ProviderUnavailable."""
         url = f"{self.base_url.rstrip('/')}/realtime?call_id={call_id}"
         try:
-            async with open_websocket(self.guard, url, headers={"Authorization": f"Bearer {self.api_key}"}) as socket:
+            headers = {"Authorization": f"Bearer {self.api_key}"}
+            connection = open_websocket(self.guard, url, headers=headers, max_message_bytes=MAX_EVENT_BYTES)
+            async with connection as socket:
                 yield ControlConnection(socket)
         except aiohttp.WSServerHandshakeError as error:
             if error.status in (404, 410):

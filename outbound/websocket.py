@@ -38,7 +38,7 @@ class _GuardedResolver(AbstractResolver):
 
 @asynccontextmanager
 async def open_websocket(
-    guard: Guard, url: str, *, headers: Mapping[str, str]
+    guard: Guard, url: str, *, headers: Mapping[str, str], max_message_bytes: int = MAX_MESSAGE_BYTES
 ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
     """A connection to an http or https URL, without proxies and redirects.
 
@@ -52,7 +52,7 @@ async def open_websocket(
                 url,
                 headers=dict(headers),
                 heartbeat=HEARTBEAT_SECONDS,
-                max_msg_size=MAX_MESSAGE_BYTES,
+                max_msg_size=max_message_bytes,
                 timeout=aiohttp.ClientWSTimeout(ws_close=2.0),
             )
         try:

@@ -64,11 +64,15 @@ class SessionItems:
                 asked = str(error.get("event_id") or "") if isinstance(error, Mapping) else ""
                 _answer(self._asked.get(asked.removeprefix("get_")), None)
 
-    async def find_newest(self) -> Item | None:
-        """Tell the model that the line was cut, and return the item before. Raises TimeoutError, ProviderUnavailable."""
+    async def tell_of_cut(self) -> None:
+        """Tell the model that the line was cut. Raises ProviderUnavailable."""
         content = [{"type": "input_text", "text": CUT_OFF}]
         item = {"id": self._own_id, "type": "message", "role": "system", "content": content}
         await self.connection.send({"type": "conversation.item.create", "item": item})
+
+    async def find_newest(self) -> Item | None:
+        """Tell the model that the line was cut, and return the item before. Raises ProviderUnavailable."""
+        await self.tell_of_cut()
         newest = await self._follows
         return await self.retrieve(newest) if newest else None
 
@@ -82,7 +86,13 @@ class SessionItems:
 
 
 async def read_back(items: SessionItems, record: CallRecord) -> ReadBack:
-    """Read what the session holds beyond the record, within a limit. Raises ProviderUnavailable."""
+    """Read what the session holds beyond the record, within a limit. Raises ProviderUnavailable.
+
+    Nothing is read after keepers that got nowhere: an item may be too large for the connection.
+    """
+    if record.was_cut_again:
+        await items.tell_of_cut()
+        return ReadBack()
     with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE_SECONDS):
             newest = await items.find_newest()

@@ -45,6 +45,8 @@ SPEAKERS = {ReportType.CALLER_SAID.value: "user", ReportType.AGENT_SAID.value: "
 COST = "cost"
 # Speech whose words never came is asked for again after each gap, so not too much of it.
 MOST_BEGUN = 3
+# After so many gaps without a report between them, the session isn't read back any more.
+FRUITLESS = 3
 
 
 @dataclass(frozen=True)
@@ -221,12 +223,14 @@ class CallRecord:
 
     `undelivered` are tool calls that were begun and whose result the model may not have, `said` the ids of words, `begun`
     those of speech that began and has no words. `last_speaker` is `user` or `assistant`, empty if nobody spoke.
+    `was_cut_again` is true if the keepers before got nowhere, as when the session can't be read back.
     """
 
     undelivered: Sequence[Mapping[str, Any]]
     said: frozenset[str]
     begun: Sequence[str]
     last_speaker: str
+    was_cut_again: bool = False
 
 
 def read_record(job: ClaimedJob, kept: KeptCall) -> CallRecord:
@@ -235,6 +239,7 @@ def read_record(job: ClaimedJob, kept: KeptCall) -> CallRecord:
         events = Event.objects.filter(conversation_id=kept.conversation_id).order_by("seq")
         called = {one.payload["call"]: one.payload for one in events.filter(idn=CALLED)}
         reported = [one.payload for one in events.filter(idn=REPORTED)]
+        newest = list(events.filter(idn__in=(REPORTED, GAP)).values_list("idn", flat=True))[-FRUITLESS:]
     ids = [str(one["id"]) for one in reported]
     words = [one for one in reported if one["type"] in SPEAKERS]
     said = frozenset(one["id"] for one in words)
@@ -243,5 +248,6 @@ def read_record(job: ClaimedJob, kept: KeptCall) -> CallRecord:
         undelivered=[payload for call, payload in called.items() if f"{OUTPUT}{call}" not in ids],
         said=said,
         last_speaker=SPEAKERS[words[-1]["type"]] if words else "",
+        was_cut_again=newest == [GAP] * FRUITLESS,
         begun=[item for item in begun if item not in said][-MOST_BEGUN:],
     )

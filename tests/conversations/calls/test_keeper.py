@@ -325,3 +325,18 @@ def test_a_function_call_of_a_gap_is_run(line: Line) -> None:
     line.say("Are dogs allowed?", step, {"say": "I don't know."})
     line.until_said(("agent", "I don't know."))
     assert list(line.at_provider()["outputs"]) == ["call_g"]
+
+
+def test_a_session_that_cannot_be_read_back_is_not_tried_again(line: Line) -> None:
+    """The keeper after two that got nowhere asks to repeat, and reads nothing."""
+    line.ring({"say": "Good evening!"})
+    line.until_said(("agent", "Good evening!"))
+    # The last report, so that none comes between the gaps.
+    until(lambda: "update_applied" in [one["type"] for one in line.events("voice_reported")], what="the directives")
+    cut(line)
+    with line.tenant.tx(), open_log(line.call().conversation_id) as log:
+        for _ in range(2):
+            log.add_event("call_gap", payload={})
+    line.provider.door(f"calls/{line.call_id}/cut", {})
+    until(lambda: line.is_told(REPEAT), seconds=40, what="the question to repeat")
+    assert line.call().gaps == 2
