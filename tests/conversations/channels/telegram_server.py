@@ -96,7 +96,12 @@ class _Visit(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         script: BotScript = self.server.script  # type: ignore[attr-defined]
-        raw, content_type = self.rfile.read(int(self.headers.get("Content-Length", "0"))), self.headers["Content-Type"]
+        length, content_type = int(self.headers.get("Content-Length", "0")), self.headers["Content-Type"]
+        raw = self.rfile.read(length)
+        if len(raw) < length:
+            # The sender died within the request, which counts for nothing.
+            self.close_connection = True
+            return
         is_form = content_type.startswith("multipart/")
         body = read_form(raw, content_type) if is_form else json.loads(raw or b"{}")
         token, _, method = self.path.removeprefix("/bot").partition("/")
