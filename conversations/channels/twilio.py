@@ -29,7 +29,7 @@ from projects.connections.settings.twilio import TwilioSettings
 from projects.connections.twilio import EFFECT, KIND, SIGNATURE, is_signed, status_callback
 from tools.engine.execution.outcome import Outcome
 from tools.models import ReceiptState
-from tools.services.messaging.base import Sms
+from tools.services.messaging.base import Mms, Sms
 from tools.services.messaging.twilio import MEANINGS, WHATSAPP, Twilio
 
 MESSAGES = "/hooks/twilio/messages"
@@ -128,8 +128,9 @@ class TwilioMessages(Provider):
             guard=guard_for(connection.settings),
             status_callback=status_callback(connection),
         )
-        media = part.file.url if part.file else ""
-        outcome = await twilio.send(Sms(to=part.chat_id, text=part.text, media=media), key=part.key)
+        to, text = part.chat_id, part.text
+        message = Mms(to, text, media=part.file.url) if part.file else Sms(to, text)
+        outcome = await twilio.send(message, key=part.key)
         sid = outcome.result.get("sid")
         return replace(outcome, told="", result={**outcome.result, "message_ref": str(sid or "")})
 

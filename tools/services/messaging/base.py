@@ -14,11 +14,17 @@ LONGEST_EXCERPT = 8_000
 
 @dataclass(frozen=True)
 class Sms:
-    """A text message. `to` is an E.164 number, `media` the address of a picture that is sent with it."""
+    """A text message. `to` is an E.164 number."""
 
     to: str
     text: str
-    media: str = ""
+
+
+@dataclass(frozen=True)
+class Mms(Sms):
+    """A text message with a file at the address `media`."""
+
+    media: str
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from projects.common.api_error import ApiError
 from projects.connections.settings.twilio import TwilioSettings
 from projects.connections.twilio import EFFECT
 from tools.engine.execution.outcome import Ending, ExpectedReceipt, Outcome
-from tools.services.messaging.base import LONGEST_EXCERPT, Sms, refused_sign_in
+from tools.services.messaging.base import LONGEST_EXCERPT, Mms, Sms, refused_sign_in
 
 DEADLINE_S = 15.0
 # The prefix of numbers on WhatsApp.
@@ -130,7 +130,7 @@ class Twilio:
         sender = f"{WHATSAPP}{sender}" if message.to.startswith(WHATSAPP) and not is_service else sender
         form = {"To": message.to, "MessagingServiceSid" if is_service else "From": sender}
         form |= {"Body": message.text} if message.text else {}
-        form |= {"MediaUrl": message.media} if message.media else {}
+        form |= {"MediaUrl": message.media} if isinstance(message, Mms) else {}
         if self._status_callback:
             form["StatusCallback"] = f"{self._status_callback}&{urlencode({EFFECT: key})}"
         return form
