@@ -69,6 +69,7 @@ LANES: Mapping[str, LaneLabel] = {
     "channel_files": LaneLabel(
         lazy("Files of the customer"), lazy("Files that the customer sent aren’t in the conversation.")
     ),
+    "mailbox": LaneLabel(lazy("Mailbox"), lazy("New e-mails weren’t read.")),
     "calendar": LaneLabel(lazy("Calendar"), lazy("The booking is valid, but the connected calendar is out of date.")),
 }
 
@@ -84,6 +85,7 @@ LANES_WITHOUT_TURN = (
     "notice_email",
     "notice_slack",
     "calendar",
+    "mailbox",
     "evaluation",
 )
 
