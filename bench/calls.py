@@ -133,7 +133,7 @@ async def _measure(product: Product, provider: str, options: argparse.Namespace)
 
 
 def _analyze(product: Product) -> None:
-    """What PostgreSQL does by itself within a minute."""
+    """Refresh the statistics of the tables, as PostgreSQL does by itself within a minute."""
     with psycopg.connect(product.env["MIGRATE_DATABASE_URL"], autocommit=True) as connection:
         connection.execute("analyze")
 

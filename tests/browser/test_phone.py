@@ -30,7 +30,7 @@ LABELS = ["Home", "Inbox", "Playground", "Todos", "Promises"]
 
 
 def clipped(page: Page) -> list[str]:
-    """What is cut off at each width."""
+    """The elements that are cut off at each width."""
     found: list[str] = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 844})

@@ -1,4 +1,4 @@
-"""What raises a notice, in the transaction of what happened, and what settles it."""
+"""Causes that raise a notice, in the transaction of what happened, and those that settle it."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def test_a_call_returns_the_result_for_the_model(live: Live, bell: Probe) -> Non
 def test_only_a_look_ups_record_does_not_wait_for_the_disk(
     live: Live, bell: Probe, clock: Probe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What an action did is on the disk before it is told."""
+    """The record of an action is on the disk before its result is told."""
     hurried: list[str] = []
     monkeypatch.setattr(tool_calls, "commit_soon", lambda: hurried.append("record"))
     live.call("ring_bell", {"times": 2})
