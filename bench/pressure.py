@@ -1,4 +1,4 @@
-"""The six ways in which one tenant, or nobody in particular, presses on a running product."""
+"""Six kinds of pressure on a running product, most of them by one tenant."""
 
 from __future__ import annotations
 

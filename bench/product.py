@@ -133,7 +133,7 @@ def running_product(
 
 
 def script(product: Product, *, ttft_ms: float, **answers: dict[str, Any]) -> None:
-    """Script fixed answers, of which `answers` replaces some, and a fixed time to the first token."""
+    """Script fixed answers, some replaced by `answers`, and a fixed time to the first token."""
     product.tell_model("/reset", {})
     scripted = {**ANSWERS, **answers}
     product.tell_model("/script", [{"skill": skill, "times": 0, **answer} for skill, answer in scripted.items()])

@@ -61,7 +61,7 @@ class ApiHandler(ASGIHandler):
             settings.MIDDLEWARE = whole
 
     def make_view_atomic(self, view: Any) -> Any:
-        """The last step in which Django wraps a view."""
+        """The last step by which Django wraps a view."""
         run: Any = super().make_view_atomic(view)
 
         async def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:

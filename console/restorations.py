@@ -1,4 +1,4 @@
-"""Restorations of what was just deleted, from a snapshot in the session of whoever deleted it."""
+"""Restores what a member just deleted, from a snapshot in their session."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _case(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:
 
 
 def _row_of(entry: Entry, details: Mapping[str, Any]) -> Any:
-    """The deleted row of the snapshot, for whoever may change the settings. Raises Http404 for another project's."""
+    """The deleted row of the snapshot, for members who may change the settings. Raises Http404 for another project's."""
     _require_configure(entry)
     return _read(entry, details["kept"])
 

@@ -1,4 +1,4 @@
-"""One attempt at a job: its deadline, and what follows from each way in which it ends."""
+"""One attempt at a job: its deadline, and the consequence of each kind of end."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class DatabaseClock:
 
     @property
     def leases_count(self) -> bool:
-        """False for one lease after a step forward, in which live workers renew theirs."""
+        """False for one lease after a step forward, while live workers renew theirs."""
         return time.monotonic() >= self._leases_count_at
 
     def _step_to(self, ahead: float) -> float | None:

@@ -18,7 +18,7 @@ from telemetry.tracing import Attributes, Kind, end_span, start_span
 
 @contextmanager
 def attempting(job: ClaimedJob) -> Iterator[None]:
-    """Measure an attempt, in the trace of whatever caused the job."""
+    """Measure an attempt, in the trace of the job's cause."""
     caused = Place(trace=job.trace, job=str(job.id), lane=job.lane, tenant=str(job.organization_id))
     attributes: Attributes = {
         "makegood.job.id": caused.job,

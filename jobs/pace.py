@@ -1,4 +1,4 @@
-"""The pace at which a worker process takes on one tenant's jobs, by how late its event loop is.
+"""The pace of a worker process at one tenant's jobs, by how late its event loop is.
 
 Slots bound the jobs that wait for a model or an endpoint. What a process can compute is less: a hundred answers that
 arrive together keep its loop busy for half a second, in which another tenant's reply stands still. So a tenant's share

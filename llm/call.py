@@ -85,7 +85,7 @@ class Call:
 
     @contextmanager
     def recorded(self, on_record: OnRecord) -> Iterator[None]:
-        """Pass the record to `on_record` exactly once, whatever happens inside."""
+        """Pass the record to `on_record` exactly once, also after an error."""
         error_code: str | None = "internal"
         try:
             yield

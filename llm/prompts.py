@@ -97,7 +97,7 @@ def one_line(text: str) -> str:
 
 
 class _Raising(str):
-    """A `string_if_invalid` that raises, where Django's would stand in for the missing value."""
+    """A `string_if_invalid` that raises, where Django's would replace the missing value."""
 
     def __contains__(self, text: object) -> bool:
         # Django checks for "%s" and then fills in the variable's name
@@ -156,7 +156,7 @@ def _field_names(kind: Any) -> tuple[str, ...]:
 
 
 def _neutralized(value: Any, *, is_item: bool = False) -> Any:
-    """A copy of the value in which every string is neutralized."""
+    """A copy of the value with every string neutralized."""
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Masks API keys in whatever a model endpoint returns."""
+"""Masks API keys in the responses of model endpoints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHORTEST_SECRET = 8
 
 
 class Redactor:
-    """Masks one key in every form in which a server may echo it: plain, URL-encoded, base64."""
+    """Masks one key in every form that a server may echo: plain, URL-encoded, base64."""
 
     def __init__(self, key: str) -> None:
         self._forms: tuple[str, ...] = ()

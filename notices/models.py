@@ -24,7 +24,7 @@ class NoticeKind(models.TextChoices):
 
 
 class Way(models.TextChoices):
-    """The ways in which a notice reaches its member."""
+    """The ways by which a notice reaches its member."""
 
     BELL = "bell", lazy("Bell")
     BROWSER = "browser", lazy("Browser")

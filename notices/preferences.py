@@ -34,7 +34,7 @@ class Preferences:
     slack_url: str = ""
 
     def ways_for(self, kind: str) -> frozenset[str]:
-        """The ways in which the member wants this kind. Slack is one only with an address."""
+        """The member's ways for this kind. Slack is one only with an address."""
         chosen = frozenset(self.ways.get(kind, DEFAULT[kind]))
         return chosen if self.slack_url else chosen - {Way.SLACK}
 

@@ -109,7 +109,7 @@ def _raise(
     object_id: UUID | None,
     text: str,
 ) -> set[str]:
-    """Store the notice of one member. Returns the ways in which it has to be sent by a job."""
+    """Store the notice of one member. Returns the ways that need a job."""
     ways = wanted.ways_for(kind)
     is_emailed = Way.EMAIL in ways and kind not in DIGESTED
     if not ways - {Way.EMAIL} and not is_emailed:

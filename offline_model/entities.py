@@ -158,7 +158,7 @@ def find_name(text: str, *, asked: bool) -> Entity | None:
 
 
 def _name_beside_contact(text: str) -> Entity | None:
-    """ "Max Lind, 347 555 0123": a full name that stands beside a number or an address, on its own."""
+    """ "Max Lind, 347 555 0123": a full name beside a number or an address, on its own."""
     rest = EMAIL.sub("\n", text)
     number = find_phone(rest)
     if number is None and rest == text:

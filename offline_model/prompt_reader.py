@@ -143,7 +143,7 @@ def scenarios(text: str) -> tuple[Scenario, ...]:
 
 
 def _names(text: str) -> list[str]:
-    """A comma list of names, without the words that stand for none."""
+    """A comma list of names, without the words that mean none."""
     return [name.strip() for name in text.split(",") if name.strip() and name.strip() not in ("none", "nothing")]
 
 

@@ -19,7 +19,7 @@ Check = Callable[[], Section]
 
 
 def examine() -> list[Section]:
-    """Every section, the most important first. Takes about a second, in which no transaction is open."""
+    """Every section, the most important first. Takes about a second and holds no transaction meanwhile."""
     workers = find_workers()
     checks: tuple[tuple[str, Check], ...] = (
         ("Workers", lambda: check_workers(workers)),

@@ -33,7 +33,7 @@ class _Call:
 
 
 class FairThreads:
-    """A thread pool in which a tenant may use as many threads as are free, so alone at most half of them.
+    """A thread pool that lets a tenant use as many threads as are free, so alone at most half of them.
 
     Further calls of the tenant wait for its own. Waiting tenants take turns. Calls of NOBODY may use all threads.
     Thread-safe.

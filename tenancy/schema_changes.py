@@ -147,7 +147,7 @@ def _column_problems(before: Schema, after: Schema) -> Iterator[Problem]:
 
 
 def _is_wider(old: str, new: str) -> bool:
-    """True for a longer varchar or text, which takes no rewrite and holds whatever the running version writes."""
+    """True for a longer varchar or text, which takes no rewrite and holds all values of the running version."""
     if not old.startswith("character varying"):
         return False
     return new == "text" or (new.startswith("character varying") and _length(new) >= _length(old))

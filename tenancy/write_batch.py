@@ -108,7 +108,7 @@ class WriteBatch:
         self._update(model, key).update(zip(values, texts, strict=True))
 
     def send(self) -> None:
-        """Execute the batch. Raises LostRow or a database error, either of which ends the transaction."""
+        """Execute the batch. Raises LostRow or a database error; both end the transaction."""
         shapes: list[_Shape] = [_Insert(model, new.count) for model, new in self._inserts.items()]
         values = [value for new in self._inserts.values() for value in new.values]
         for (model, key), changes in self._updates.items():

@@ -30,7 +30,7 @@ _LOCK = 0x72657374  # "rest"
 
 @contextmanager
 def open_target(env: Mapping[str, str], *, data_dir: Path, manifest: Manifest) -> Iterator[dict[str, str]]:
-    """The settings of an empty place, in which the caller restores. After an error, it is empty again.
+    """The settings of an empty target for the restore. After an error, it is empty again.
 
     Raises BackupError or StartError before anything is touched if the place isn't empty or the keys are others.
     """

@@ -179,7 +179,7 @@ def _line(row: Row, links: Links, dimension: str) -> Line:
 
 
 def _label(row: Row, dimension: str) -> str:
-    """The label in the reader's language. The cached one is in that of whoever looked first."""
+    """The label in the reader's language. The cached label is in the language of its first reader."""
     if dimension == "channel":
         return str(CHANNELS.get(row.key, row.label))
     return gettext("No topic") if dimension == "topic" and row.key == NONE else row.label
@@ -220,7 +220,7 @@ def _cost(row: Row) -> str:
 
 
 def _hours(figures: Breakdown, links: Links) -> Chart:
-    """Conversations by the hour of the day in which they began."""
+    """Conversations by the hour of the day they began in."""
     rows = figures.hours
     series = [
         Series(gettext("Resolved by the agent"), "c-act", [row.resolved for row in rows]),

@@ -22,7 +22,7 @@ MOST_FOUND = 10
 
 @dataclass(frozen=True)
 class FieldLine:
-    """A field in which the two differ. `words` says what becomes of the merged customer's value."""
+    """A field that differs between the two. `words` says what becomes of the merged customer's value."""
 
     label: str
     kept: str

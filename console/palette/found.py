@@ -43,7 +43,7 @@ def _contact(row: PersonRow) -> str:
 
 
 def _conversations(entry: Entry, text: str) -> Iterator[PaletteEntry]:
-    """Conversations of matching customers, then those in which the words were said."""
+    """Conversations of matching customers, then those that contain the words."""
     own = find_by_customer(entry.project, text, Filters())[:MOST_CONVERSATIONS]
     said: dict[Conversation, Message] = {}
     if len(text) >= SHORTEST_WORDS and len(own) < MOST_CONVERSATIONS:

@@ -52,7 +52,7 @@ CHART_HEIGHT = 190
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table. `code` is the name by which programs know it, if it has another."""
+    """A row of a table. `code` is its name in the API, if that differs."""
 
     name: str
     calls: str

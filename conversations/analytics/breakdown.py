@@ -106,7 +106,7 @@ class Row:
 
     @property
     def made(self) -> int:
-        """The promises, whatever became of them."""
+        """The promises of every outcome."""
         return sum(self.promises.values())
 
 

@@ -76,7 +76,7 @@ def begun_in(rows: QuerySet[Conversation], period: Period) -> QuerySet[Conversat
 
 
 def with_hour(rows: QuerySet[Conversation], timezone: str) -> QuerySet[Conversation]:
-    """Annotated with `hour`, the hour of the day in which the conversation began."""
+    """Annotated with `hour`, the hour of the day the conversation began in."""
     return rows.annotate(hour=ExtractHour("created_at", tzinfo=ZoneInfo(timezone)))
 
 

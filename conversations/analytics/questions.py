@@ -18,7 +18,7 @@ SHOWN = 8
 
 @dataclass(frozen=True)
 class Question:
-    """A question in the words in which the agent looked it up."""
+    """A question, as the agent worded its search."""
 
     words: str
     conversation_id: UUID

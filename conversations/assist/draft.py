@@ -44,7 +44,7 @@ def prepare_draft(conversation_id: UUID, *, begun: str = "") -> DraftInput:
 
 
 async def write_draft(prepared: DraftInput) -> str:
-    """The draft, in which nothing is claimed as done that isn't. No transaction may be open. Raises LlmError."""
+    """The draft. It claims nothing as done that isn't. No transaction may be open. Raises LlmError."""
     written = await ask_model(prepared.request, output=AnswerDraft, owner=prepared.owner)
     pieces: list[str] = []
     guard = ClaimGuard(pieces.append, prepared.ledger)

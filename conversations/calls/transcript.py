@@ -1,4 +1,4 @@
-"""The words of a call, reported once they were heard and in the order in which they were said."""
+"""The words of a call, reported once they were heard, in the order they were said."""
 
 from __future__ import annotations
 

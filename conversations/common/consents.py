@@ -22,7 +22,7 @@ UNWANTED, WANTED = "the customer doesn't want any; never offer or promise one", 
 
 
 def consent_of(opt_in: str) -> str:
-    """The consent that a field stands for: `sms` for `sms_opt_in`."""
+    """The consent recorded by a field: `sms` for `sms_opt_in`."""
     return opt_in.removesuffix(OPT_IN)
 
 

@@ -18,7 +18,7 @@ def customer_names(personas: Collection[UUID]) -> Mapping[UUID, str]:
 
 
 def conversation_names(conversations: Iterable[Conversation]) -> Mapping[UUID, str]:
-    """Display names by conversation. A shopper who signed in has the name that the shop gave, whatever was said."""
+    """Display names by conversation. The shop's name for a signed-in shopper takes precedence over what was said."""
     rows = list(conversations)
     names = customer_names({row.persona_id for row in rows})
     found = {row.pk: _claim(row, "name") or names.get(row.persona_id) or _claim(row, "email") for row in rows}

@@ -1,4 +1,4 @@
-"""The lines that stand for files in the content of a message."""
+"""The lines that represent files in the content of a message."""
 
 from __future__ import annotations
 

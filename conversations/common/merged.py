@@ -15,7 +15,7 @@ LOCK = "select merged_into_id from conversations_persona where organization_id =
 
 
 def lock_customer(persona_id: UUID) -> UUID:
-    """The id of the customer that an id stands for by now. Until the commit they aren't merged into another.
+    """The id of the customer that an id leads to after merges. Until the commit they aren't merged into another.
 
     Call it before writing what belongs to a customer, unless one of their conversations is locked: a merge locks those
     first.
@@ -26,7 +26,7 @@ def lock_customer(persona_id: UUID) -> UUID:
 
 
 def lock_persona(persona: Persona) -> Persona:
-    """The customer that a row stands for by now, locked as by `lock_customer`."""
+    """The customer that a row leads to after merges, locked as by `lock_customer`."""
     current = lock_customer(persona.pk)
     return persona if current == persona.pk else Persona.objects.get(pk=current)
 

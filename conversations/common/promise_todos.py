@@ -1,4 +1,4 @@
-"""The todos in which people keep promises."""
+"""Todos for promises that a person has to keep."""
 
 from __future__ import annotations
 

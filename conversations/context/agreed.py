@@ -101,7 +101,7 @@ def booking_words(agreements: Iterable[Agreement], config: AgentConfig) -> list[
 
 
 def is_named(text: str, words: Iterable[str]) -> bool:
-    """True if the text has one of the words, whatever its capitals."""
+    """True if the text has one of the words, in any case."""
     return any(word.casefold() in text.casefold() for word in words)
 
 

@@ -15,7 +15,7 @@ from projects.agents.model_choice import endpoint_of
 
 
 def context_for_staff(conversation_id: UUID) -> TurnContext:
-    """The context with the whole transcript, whoever wrote last. Its turn is the next one, and has no id."""
+    """The context with the whole transcript, also if the agent wrote last. Its turn is the next one, and has no id."""
     rows = Conversation.objects.select_related("project__agent_version", "summary")
     conversation = rows.get(pk=conversation_id)
     config = conversation.project.agent_version.config

@@ -86,7 +86,7 @@ def read_unsummarized(conversation_id: UUID) -> list[TranscriptMessage]:
 
 
 def read_since(conversation_id: UUID, *, after: int) -> list[TranscriptMessage]:
-    """The oldest messages after `after` (a message's seq), whatever their size."""
+    """The oldest messages after `after` (a message's seq), of any size."""
     return _in_turn_order(OLDEST(conversation_id, after))
 
 

@@ -138,7 +138,7 @@ class TurnContext:
 
     @property
     def place(self) -> Place:
-        """The place in which the turn's tools run."""
+        """The place where the turn's tools run."""
         contact = contact_from_fields(self.conversation.persona_id, {field.key: field.value for field in self.fields})
         return place_in(self.conversation, config=self.config, contact=contact, turn_id=self.turn.pk)
 

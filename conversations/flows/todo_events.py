@@ -105,7 +105,7 @@ def on_todo_changed(todo: Todo, what: str) -> None:
 
 
 def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus, *, what: str) -> None:
-    """Settle the promise that a todo stands in for, with all in the same words. Other statuses change nothing."""
+    """Settle the promise of a todo, and all promises in the same words. Other statuses change nothing."""
     is_not_sent = status is TodoStatus.NEEDS_ATTENTION and _evidence_of(todo) == Evidence.OUTBOX
     for identical_id in identical_promises(promise_id):
         if status is TodoStatus.COMPLETED and _evidence_of(todo) == Evidence.SENT:

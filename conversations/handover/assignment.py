@@ -22,7 +22,7 @@ UNNAMED = lazy("An unnamed customer")
 
 
 class Anybody(Enum):
-    """Passed as `instead_of`, it replaces whoever is assigned."""
+    """Passed as `instead_of`, it replaces any current assignee."""
 
     ANYBODY = "anybody"
 

@@ -60,7 +60,7 @@ def answer_ticket(ticket_id: UUID, content: str, *, channel: str, by: User, key:
 
 
 def ways_to_answer(ticket: Ticket) -> list[TicketChannel]:
-    """The ways in which the ticket's customer can be answered, the preferred one first."""
+    """The ways to answer the ticket's customer, the preferred one first."""
     conversation = _find_conversation(ticket)
     if conversation is None:
         return []

@@ -38,7 +38,7 @@ IS_TEST = Q(metadata__playground=True)
 
 
 def _inbox_index(name: str, column: str, *fields: str) -> models.Index:
-    """An index of the few conversations in which `column` is set."""
+    """A partial index of the few conversations that have a `column`."""
     return models.Index(
         fields=["organization", "project", *fields], condition=Q(**{f"{column}__isnull": False}), name=name
     )
@@ -55,7 +55,7 @@ INBOX_INDEXES = (
 
 
 def is_test(metadata: Mapping[str, Any]) -> bool:
-    """True for the metadata of a conversation in which staff play the customer."""
+    """True for the metadata of a test conversation, where staff play the customer."""
     return metadata.get("playground") is True
 
 

@@ -10,7 +10,7 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class TagColor(models.TextChoices):
-    """The colors of the design, by the state they stand for elsewhere."""
+    """The colors of the design, by the state they mean elsewhere."""
 
     GRAY = "mute", lazy("Gray")
     BLUE = "act", lazy("Blue")

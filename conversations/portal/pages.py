@@ -210,7 +210,7 @@ def _rate(visit: Visit, posted: Mapping[str, str]) -> RatingPayload | None:
 
 
 def _text_of(posted: Mapping[str, str]) -> str:
-    """The text of the chat message: the customer's own, or the sentence that the verification form stands for.
+    """The text of the chat message: the customer's own, or the sentence of the verification form.
 
     Verification goes through the chat, so that the agent's tools apply their own limits and ledger.
     """

@@ -182,7 +182,7 @@ def context_of(
 
 
 def offered_steps(scenarios: Sequence[Scenario], offer: Offer) -> list[Scenario]:
-    """The scenarios, in which a step may promise only what the agent can't call."""
+    """The scenarios. A step may promise only what the agent can't call."""
     return [
         replace(scenario, steps=[replace(step, tools=_promised(step, offer)) for step in scenario.steps])
         for scenario in scenarios

@@ -38,7 +38,7 @@ class Clause:
 
 
 def clause_of(reading: Reading, *, reach: int) -> Clause:
-    """The words of a reading's clause; `reach` is the word at which the next main clause starts."""
+    """The words of a reading's clause; the next main clause starts at the word `reach`."""
     p = reading.predicate
     texts = [part for word in reading.sentence.words for part in (word.text,)]
     lemma, rest = p.lemma, texts[p.verb_at + 1 : p.end]

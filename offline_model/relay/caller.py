@@ -71,7 +71,7 @@ class Caller:
             await self.send({"type": "dtmf", "digit": digit})
 
     async def interrupt(self, utterance: str) -> None:
-        """The caller speaks into the agent's words, of which they heard `utterance`."""
+        """The caller interrupts the agent, after they heard `utterance`."""
         await self.send(
             {"type": "interrupt", "utteranceUntilInterrupt": utterance, "durationUntilInterruptMs": 70 * len(utterance)}
         )

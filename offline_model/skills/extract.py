@@ -67,7 +67,7 @@ def extract(call: ChatCall) -> dict[str, Any]:
 
 
 def _commitments(lines: list[Line]) -> Iterator[str]:
-    """The sentences in which the agent commits to something."""
+    """The sentences where the agent commits to something."""
     for line in lines:
         if line.role == "agent":
             for reading in read_answer(line.content):
@@ -83,7 +83,7 @@ def _commitments(lines: list[Line]) -> Iterator[str]:
 
 
 def _requests(lines: list[Line]) -> Iterator[str]:
-    """The sentences in which the customer asks a person for something that the agent didn't refuse, nor promise itself."""
+    """The customer's requests for a person that the agent neither refused nor promised to do itself."""
     for at, line in enumerate(lines):
         answer = next((later for later in lines[at + 1 :] if later.role == "agent"), None)
         if line.role == "customer" and answer is not None and not _settles(answer):

@@ -191,7 +191,7 @@ DELETIONS: Mapping[Kept, Delete] = {
 
 
 def _lock_deletable(conversation_id: UUID, before: datetime) -> SubjectIds | None:
-    """Lock a conversation in which nothing happens any more, and return the ids in it; None for another."""
+    """Lock an inactive conversation, and return the ids in it; None for an active one."""
     lock_conversation(conversation_id)
     if not Conversation.objects.filter(pk=conversation_id, updated_at__lt=before, operator=None).exists():
         return None

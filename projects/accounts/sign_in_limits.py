@@ -94,7 +94,7 @@ class LimitedSignIn:
         cache.delete(_account_key(credentials["email"]))
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The address range, by which allauth limits."""
+        """The address range that allauth's limits count by."""
         return client_range(request)
 
     def send_notification_mail(

@@ -65,7 +65,7 @@ def check_new_key(project: Project, key: str) -> None:
 
 
 def text_of_value(attribute: Resolved | None) -> str:
-    """A value in the form in which it is edited; empty for a secret."""
+    """A value as the form shows it; empty for a secret."""
     if attribute is None or attribute.value is None:
         return ""
     if isinstance(attribute.value, str):

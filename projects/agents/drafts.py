@@ -31,7 +31,7 @@ class NothingToPublish(Conflict):
 
 @dataclass(frozen=True)
 class DraftState:
-    """The published version, the newest one, and the draft's changes, of which there are none without a draft."""
+    """The published version, the newest version, and the draft's changes (none without a draft)."""
 
     published: AgentVersion
     newest: AgentVersion
@@ -146,6 +146,6 @@ def _rebase_draft(project: Project, state: DraftState, *, onto: AgentVersion) ->
 
 
 def _summary(state: DraftState) -> str:
-    """The draft's changes in one line of the history: in English, whoever publishes it."""
+    """The draft's changes in one line of the history, always in English."""
     with override(settings.LANGUAGE_CODE):
         return summary_of(differences(current_document(state.published), current_document(state.newest)))

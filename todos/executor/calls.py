@@ -82,7 +82,7 @@ async def _execute_call(
 
 
 def record(job: ClaimedJob, attempted: AttemptedCall) -> None:
-    """Record an outcome, whatever has happened to the todo since."""
+    """Record an outcome, even if the todo has changed since."""
     with todo_tx(job, conversation_id=attempted.conversation_id) as todo:
         settle_attempt(todo, attempted)
 

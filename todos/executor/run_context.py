@@ -144,12 +144,12 @@ def load_run(todo: Todo, *, approval_context: ApprovalContext | None = None) -> 
 
 
 def tool_context_of(todo: Todo, effect: Effect, *, contact: Contact | None) -> ToolContext:
-    """The context in which an effect of a locked todo is executed."""
+    """The context for an effect of a locked todo."""
     return effect_context(effect, place_of(todo, contact=contact))
 
 
 def place_of(todo: Todo, *, contact: Contact | None) -> Place:
-    """The place in which a locked todo's tools run: outside of any channel."""
+    """The place where a locked todo's tools run: outside of any channel."""
     config = config_of(todo)
     return Place(
         organization_id=cast(UUID, todo.organization_id),

@@ -79,7 +79,7 @@ class Speech:
         return self._say(passage, rest, is_last=True)
 
     def interrupt(self, utterance: str) -> list[Cut]:
-        """The caller spoke into the agent's words, of which they had heard `utterance`."""
+        """The caller interrupted the agent, after they had heard `utterance`."""
         heard = heard_of("".join(passage.text for passage in self.passages), utterance)
         cuts = []
         for passage in self.passages:

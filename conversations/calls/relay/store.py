@@ -1,4 +1,4 @@
-"""The rows of a relayed call, written by whoever holds its job: the process with the caller's connection, or a worker.
+"""The rows of a relayed call. Their writer holds its job: the process with the caller's connection, or a worker.
 
 Every write proves that the writer still holds the job.
 """

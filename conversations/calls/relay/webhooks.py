@@ -205,7 +205,7 @@ def _apologize(call: Call) -> str:
 
 
 def _end(call: Call, state: CallState, *, reason: str = "", number: str = "") -> None:
-    """End the call, whoever holds it; nothing if it is over."""
+    """End the call, in whichever process it runs. A call that is over stays as it is."""
     with open_log(call.conversation_id) as log:
         job = take_job(LANE, call.conversation_id)
         if job is None:

@@ -183,6 +183,6 @@ def _includes_rules(options: dict[str, Any]) -> bool:
 
 
 def _below(reads: Sequence[CaseReading], *, threshold: float) -> list[str]:
-    """The languages in which precision or recall is below: a strong one hides no weak one."""
+    """The languages whose precision or recall is too low, so that a strong language hides no weak one."""
     languages = tally_by(reads, lambda case: case.language)
     return [language for language, one in languages.items() if not one.holds(threshold)]

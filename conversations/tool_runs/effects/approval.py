@@ -35,7 +35,7 @@ def is_approved(effect: Effect) -> bool:
 
 
 def ask_for_approval(log: ConversationLog, effect: Effect) -> bool:
-    """Create the effect's only approval todo, and tell whoever waits for the effect.
+    """Create the effect's only approval todo, and notify what waits for the effect.
 
     Needs the conversation's lock. Return False if nobody has to be asked: a standing rule approved it, so it runs at
     once, and its wait stays open.

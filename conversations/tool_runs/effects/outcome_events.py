@@ -105,6 +105,6 @@ def _has_to_be_said(effect: Effect) -> bool:
 
 
 def _is_revision(log: ConversationLog, effect: Effect) -> bool:
-    """True if the agent was told of an earlier end that was revised by a retry or a late result."""
+    """True if a retry or a late result changed an end that the agent was told of."""
     earlier = Event.objects.filter(conversation=log.conversation, idn=URGENT, payload__effect=str(effect.pk))
     return effect.origin == EffectOrigin.COMMITMENT and effect.state == EffectState.DONE and earlier.exists()
