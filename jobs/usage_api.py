@@ -11,9 +11,10 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 
 from jobs.usage import Part, Usage, read_usage, total_of
+from projects.api.query_params import day_param
 from projects.api.typed_responses import TypedResponse
 from projects.api.views import ProjectView
-from projects.common.api_error import ApiError, Unprocessable
+from projects.common.api_error import Unprocessable
 from projects.common.presenters import Day
 from projects.models.key import Scope
 
@@ -112,23 +113,9 @@ def _sums(row: Usage) -> UsageSumsPayload:
 def _days(request: Request, *, longest: int) -> tuple[date, date]:
     """The first and the last day. Raises ApiError."""
     today = timezone.now().astimezone(UTC).date()
-    until = min(_day(request, "until") or today, today)
-    since = _day(request, "since") or until.replace(day=1)
+    until = min(day_param(request, "until") or today, today)
+    since = day_param(request, "since") or until.replace(day=1)
     if until < FIRST_DAY or since > until or until - since >= timedelta(days=longest):
         message = f"since must not be after until or in the future, and at most {longest - 1} days before until."
         raise Unprocessable("invalid_period", message, field="since")
     return since, until
-
-
-def _day(request: Request, name: str) -> date | None:
-    text = request.query_params.get(name)
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text) if len(text) == len("2026-11-24") else _invalid(name)
-    except ValueError:
-        return _invalid(name)
-
-
-def _invalid(name: str) -> date:
-    raise ApiError(f"invalid_{name}", f"{name} must be a day like 2026-11-24.", field=name)

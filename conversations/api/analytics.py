@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Annotated, ClassVar, TypedDict
 from zoneinfo import ZoneInfo
@@ -17,9 +17,10 @@ from conversations.analytics.definitions import DEFINITIONS
 from conversations.analytics.figure_cache import fresh_figures
 from conversations.analytics.period import FIRST_DAY, LONGEST_DAYS, Period, days_until
 from conversations.models import Channel
+from projects.api.query_params import day_param
 from projects.api.typed_responses import TypedResponse
 from projects.api.views import ProjectView
-from projects.common.api_error import ApiError, Unprocessable
+from projects.common.api_error import Unprocessable
 from projects.common.presenters import Day, Stamp, stamp
 from projects.models import Project
 from projects.models.key import Scope
@@ -108,10 +109,10 @@ class Analytics(ProjectView):
     def _period(self, request: Request) -> Period:
         zone, now = _zone_of(self.project), timezone.now()
         today = now.astimezone(ZoneInfo(zone)).date()
-        last = min(_day(request, "until") or today, today)
+        last = min(day_param(request, "until") or today, today)
         if last < FIRST_DAY:
             raise Unprocessable("invalid_period", f"until must not be before {FIRST_DAY}.", field="until")
-        first = _day(request, "since") or last - timedelta(days=USUAL_DAYS - 1)
+        first = day_param(request, "since") or last - timedelta(days=USUAL_DAYS - 1)
         if first > last or (last - first).days >= LONGEST_DAYS:
             message = f"since must be at most {LONGEST_DAYS - 1} days before until, and not after it or in the future."
             raise Unprocessable("invalid_period", message, field="since")
@@ -163,17 +164,3 @@ def _in_utc(moment: datetime) -> datetime:
 def _zone_of(project: Project) -> str:
     version = project.agent_version
     return version.config.timezone if version else "UTC"
-
-
-def _day(request: Request, name: str) -> date | None:
-    text = request.query_params.get(name)
-    if text is None:
-        return None
-    try:
-        return date.fromisoformat(text) if len(text) == len("2026-11-24") else _invalid(name)
-    except ValueError:
-        return _invalid(name)
-
-
-def _invalid(name: str) -> date:
-    raise ApiError(f"invalid_{name}", f"{name} must be a day like 2026-11-24.", field=name)

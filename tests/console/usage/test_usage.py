@@ -127,6 +127,7 @@ def test_the_api_finds_one_model(july: Tenant) -> None:
     ("query", "status", "field"),
     [
         ("?since=July", 400, "since"),
+        ("?since=2026-W27-3", 400, "since"),
         ("?until=2026-02-30", 400, "until"),
         ("?since=2026-08-02&until=2026-08-01", 422, "since"),
         ("?since=2026-01-01&until=2026-08-01", 422, "since"),
