@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -23,20 +24,61 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 API_PATHS = ("/api/", "/widget/")
 API_LIMIT = 256 * 1024
-# The body is a file.
-UPLOADS = re.compile(r"/api/v1/conversations/[^/]+/attachments")
 UPLOAD_LIMIT = 10 * 1024 * 1024
-# Uploads that a process holds in memory at once; others wait unread. A body is read before its caller is known.
-MAX_UPLOADS = 8
 PAGE_LIMIT = 2_621_440
 # E-mails with their files, as providers post them. Postmark takes 35 MB.
-MAILS = re.compile(r"/hooks/email/[^/]+")
 MAIL_LIMIT = 40 * 1024 * 1024
-MAX_MAILS = 2
+# The form of the customer's page with five files, as browsers without scripts send it.
+FORM_LIMIT = 5 * UPLOAD_LIMIT + API_LIMIT
+# Long bodies that a process holds in memory at once, by kind: a body is read before its caller is known. Others wait
+# unread, and more than MAX_WAITING are refused.
+MAX_UPLOADS, MAX_MAILS, MAX_FORMS = 8, 2, 2
+MAX_WAITING = 64
 HEADER_LIMIT = 32 * 1024
 BODY_SECONDS = 60.0
+BUSY = "Too many files are being uploaded. Try again in a moment."
 # The rest of a refused body is read for a moment; otherwise a client that is still sending sees a reset, not the error.
 LINGER_SECONDS, LINGER_BYTES = 2.0, 16 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class LongBody:
+    """Requests whose bodies may be longer than others. One that declares at most `free` bytes waits for nobody."""
+
+    path: re.Pattern[str]
+    limit: int
+    most: int
+    free: int = -1
+
+
+LONG_BODIES = (
+    # The body is a file. Those of customers don't take the turns of staff.
+    LongBody(re.compile(r"/api/v1/conversations/[^/]+/(?:messages/)?attachments"), UPLOAD_LIMIT, MAX_UPLOADS),
+    LongBody(re.compile(r"/(?:widget|c)/[^/]+/attachments"), UPLOAD_LIMIT, MAX_UPLOADS),
+    LongBody(re.compile(r"/hooks/email/[^/]+"), MAIL_LIMIT, MAX_MAILS, free=PAGE_LIMIT),
+    LongBody(re.compile(r"/c/[^/]+"), FORM_LIMIT, MAX_FORMS, free=PAGE_LIMIT),
+)
+
+
+class BodyTurns:
+    """The turns in which a process reads the long bodies of one kind."""
+
+    def __init__(self, most: int) -> None:
+        self._free = asyncio.Semaphore(most)
+        self._waiting = 0
+
+    async def take(self) -> None:
+        """Wait for a turn. Raises ApiError if too many wait already."""
+        if self._waiting >= MAX_WAITING:
+            raise ApiError("busy", BUSY, status=503, headers={"Retry-After": "5"})
+        self._waiting += 1
+        try:
+            await self._free.acquire()
+        finally:
+            self._waiting -= 1
+
+    def give_back(self) -> None:
+        self._free.release()
 
 
 class ClientDisconnected(Exception):
@@ -53,37 +95,36 @@ class BodyLimit:
     def __init__(self, app: App, *, limit: int = API_LIMIT) -> None:
         self._app = app
         self._limit = limit
-        self._uploads = asyncio.Semaphore(MAX_UPLOADS)
-        self._mails = asyncio.Semaphore(MAX_MAILS)
+        self._turns = {kind: BodyTurns(kind.most) for kind in LONG_BODIES}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        turn = self._turn_of(scope)
-        if turn is None:
-            return await self._serve(scope, receive, send)
-        async with turn:
-            return await self._serve(scope, receive, send)
-
-    def _turn_of(self, scope: Scope) -> asyncio.Semaphore | None:
-        """The turns that a long body waits for; None for others."""
-        if UPLOADS.fullmatch(scope["path"]):
-            return self._uploads
-        return self._mails if _is_long_mail(scope) else None
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        kind = _long_body_of(scope)
+        if kind is None:
+            return await self._serve(scope, receive, send, limit=self._limit_of(scope["path"]))
+        turns = self._turns[kind]
         try:
-            scope, receive = await self._checked(scope, receive)
+            await turns.take()
+        except ApiError as error:
+            return await _refuse(error, scope, receive, send)
+        try:
+            return await self._serve(scope, receive, send, limit=kind.limit)
+        finally:
+            turns.give_back()
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, *, limit: int) -> None:
+        try:
+            scope, receive = await self._checked(scope, receive, limit=limit)
         except ClientDisconnected:
             return None
         except ApiError as error:
             return await _refuse(error, scope, receive, send)
         return await self._app(scope, receive, send)
 
-    async def _checked(self, scope: Scope, receive: Receive) -> tuple[Scope, Receive]:
+    async def _checked(self, scope: Scope, receive: Receive, *, limit: int) -> tuple[Scope, Receive]:
         headers = {name.lower(): value for name, value in scope["headers"]}
         _check_head(scope, headers)
-        limit = MAIL_LIMIT if _is_long_mail(scope) else self._limit_of(scope["path"])
         declared = _declared_length(headers)
         if declared is not None and declared > limit:
             raise _too_large(limit, size=declared)
@@ -93,17 +134,17 @@ class BodyLimit:
         return _with_length(scope, len(body)), _replay_body(body, receive)
 
     def _limit_of(self, path: str) -> int:
-        if UPLOADS.fullmatch(path):
-            return UPLOAD_LIMIT
         return self._limit if path.startswith(API_PATHS) else PAGE_LIMIT
 
 
-def _is_long_mail(scope: Scope) -> bool:
-    """True for an e-mail that declares to be longer than other requests. Shorter ones wait for nobody."""
-    if not MAILS.fullmatch(scope["path"]):
-        return False
+def _long_body_of(scope: Scope) -> LongBody | None:
+    """The kind of a long body; None for any other request."""
+    kind = next((one for one in LONG_BODIES if one.path.fullmatch(scope["path"])), None)
+    if kind is None or kind.free < 0:
+        return kind
     declared = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"")
-    return bool(declared.isdigit()) and len(declared) <= 18 and int(declared) > PAGE_LIMIT
+    is_long = bool(declared.isdigit()) and len(declared) <= 18 and int(declared) > kind.free
+    return kind if is_long else None
 
 
 def _check_head(scope: Scope, headers: dict[bytes, bytes]) -> None:
