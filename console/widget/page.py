@@ -175,5 +175,6 @@ def _preview(project: Project, widget: Widget | None) -> dict[str, Any]:
         "greeting": theme.greeting,
         "language": theme.language,
         "calls": offers_calls(project),
+        "files": config.take_files if config else True,
         "theme": {**theme.palette(), "position": theme.position, "scheme": theme.scheme},
     }

@@ -1,8 +1,8 @@
-"""Uploads for operators' answers, and the public address of each file."""
+"""Uploads for operators' answers and customers' messages, and the public address of each file."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -13,12 +13,17 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 
 from conversations.api.operators import OperatorView
+from conversations.api.views import ConversationView
 from conversations.common.attachment_links import read_attachment_token
 from conversations.common.payloads import AttachmentPayload
 from conversations.common.presenters import attachment_payload
 from conversations.handover.attachments import stored_attachment, upload
+from conversations.handover.customer_files import upload_from_customer, uploaded_payload
 from conversations.models import Attachment
+from projects.api.idempotency import idempotent
 from projects.api.typed_responses import Created
+from projects.api.uploads import keep_body
+from projects.models.key import Scope
 from tenancy.scope import tenant_tx
 
 NAME = OpenApiParameter("name", OpenApiTypes.STR, description="the file's name; its ending follows from its content")
@@ -35,14 +40,23 @@ HEADERS = {
 }
 
 
-class Attachments(OperatorView):
+class UploadView(ConversationView):
+    """Views whose body is a file. A repeated Idempotency-Key stores it once."""
+
     queries: ClassVar = {"POST": (NAME,)}
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        keep_body(request)
+
+
+class Attachments(UploadView, OperatorView):
     @extend_schema(
         operation_id="attachments_upload",
         request={"application/octet-stream": OpenApiTypes.BINARY},
         responses=FULL,
     )
+    @idempotent
     def post(self, request: Request, conversation_id: UUID) -> Created[AttachmentPayload]:
         """Uploads a file for an answer. The body is the file: an image (PNG, JPEG, GIF, WebP), a PDF or a UTF-8 text of
         at most 10 MB. Its type is recognized by its content.
@@ -51,8 +65,29 @@ class Attachments(OperatorView):
         deleted.
         """
         row = self.bare_conversation(conversation_id)
-        stored = upload(row, request._request.read(), name=request.query_params.get("name", ""), by=self.operator)
+        stored = upload(row, request._request.body, name=request.query_params.get("name", ""), by=self.operator)
         return Created(attachment_payload(stored_attachment(stored), stored.organization_id))
+
+
+class MessageAttachments(UploadView):
+    scopes: ClassVar = {"POST": Scope.CONVERSE}
+
+    @extend_schema(
+        operation_id="message_attachments_upload",
+        request={"application/octet-stream": OpenApiTypes.BINARY},
+        responses=FULL,
+    )
+    @idempotent
+    def post(self, request: Request, conversation_id: UUID) -> Created[AttachmentPayload]:
+        """Uploads a file for a customer's message. The body is the file: an image (PNG, JPEG, GIF, WebP), a PDF or a
+        UTF-8 text of at most 10 MB. Its type is recognized by its content.
+
+        Name its `id` in `attachments` of a message to send it. A file that is not sent within a day is deleted.
+        """
+        self.require_write_access(conversation_id)
+        row = self.bare_conversation(conversation_id)
+        stored = upload_from_customer(row, request._request.body, name=request.query_params.get("name", ""))
+        return Created(uploaded_payload(stored))
 
 
 @require_safe

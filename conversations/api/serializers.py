@@ -11,6 +11,7 @@ from rest_framework import serializers
 
 from conversations.common.payloads import MessagePayload
 from conversations.handover.attachments import MAX_PER_ANSWER
+from conversations.handover.customer_files import FileInput, content_field
 from conversations.live.stream import StreamCursor
 from conversations.models import Channel
 from projects.api.authentication import Caller
@@ -56,11 +57,12 @@ class ConversationInput(StrictSerializer):
         return value
 
 
-class MessageInput(StrictSerializer):
+class MessageInput(FileInput):
+    content = content_field(longest=8_000)
+
+
+class OperatorMessageInput(StrictSerializer):
     content = TextField(longest=8_000)
-
-
-class OperatorMessageInput(MessageInput):
     attachments = serializers.ListField(
         child=serializers.UUIDField(),
         required=False,

@@ -75,6 +75,7 @@ urlpatterns = [
     path("conversations/<uuid:conversation_id>/typing", inbox_events.Typing.as_view()),
     path("inbox/events", inbox_events.inbox_events),
     path("conversations/<uuid:conversation_id>/attachments", attachments.Attachments.as_view()),
+    path("conversations/<uuid:conversation_id>/messages/attachments", attachments.MessageAttachments.as_view()),
     path("conversations/<uuid:conversation_id>/notes", notes.Notes.as_view()),
     path("conversations/<uuid:conversation_id>/notes/read", notes.NotesRead.as_view()),
     path("conversations/<uuid:conversation_id>/canned-replies", canned_replies.FilledReplies.as_view()),

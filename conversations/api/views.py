@@ -46,12 +46,13 @@ from conversations.common.presenters import (
 )
 from conversations.common.turn_detail import turn_payload, turn_summary
 from conversations.customers.search import customers_with, find_customers
+from conversations.handover.customer_files import post_with_files
 from conversations.live.archive import find_archive, read_messages
 from conversations.live.stream import StreamCursor
 from conversations.models import ConsentSource, Conversation, Message, Persona, Turn
 from conversations.models.conversation import is_test
 from conversations.turns.admission import admit_turn
-from conversations.turns.services import give_fields, message_event, post_message, start_conversation
+from conversations.turns.services import give_fields, message_event, start_conversation
 from projects.api.async_views import Continued
 from projects.api.authentication import caller_of
 from projects.api.idempotency import idempotent
@@ -183,6 +184,8 @@ class Messages(ConversationView):
         202: `reply` is null, the turn is `superseded` and `operator` is set. The operator's answers are messages of the
         conversation.
 
+        `attachments` names up to five files that were uploaded for it; `content` may then be left out.
+
         A member's session may only write to test conversations; elsewhere it gets a 403.
         """
         data = self.valid(MessageInput)
@@ -191,7 +194,7 @@ class Messages(ConversationView):
         wait_seconds(request.query_params.get("wait", ""))
         admit_turn(self.project)
         try:
-            posted = post_message(conversation_id, data["content"], project_id=self.project.pk)
+            posted = post_with_files(conversation_id, data["content"], data["attachments"], project_id=self.project.pk)
         except Conversation.DoesNotExist as error:
             raise Http404 from error
         message = message_payload(posted.message)

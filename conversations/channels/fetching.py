@@ -53,6 +53,7 @@ GONE = "The message was deleted."
 REASONS: Mapping[str, str] = {
     "empty_file": "it’s empty",
     "file_too_large": TOO_LARGE,
+    "image_too_large": TOO_LARGE,
     "file_type_not_allowed": "only images, PDFs and texts can be",
     "file_type_differs": "it isn’t what it was sent as",
     "storage_full": "the storage is full",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from conversations.channels.items import IncomingMessage
-from conversations.common.file_lines import FILE, UNREAD
+from conversations.common.file_lines import FILE, UNREAD, file_line
 from conversations.handover.file_types import clean_name
 
 
 def placeholder(name: str) -> str:
     """The line of a file that is there, or on its way."""
-    return f"{FILE}{clean_name(name)}]"
+    return file_line(clean_name(name))
 
 
 def missing(name: str, reason: str) -> str:

@@ -1,16 +1,20 @@
-"""Files of messages: those that operators upload first and then send, and those that customers sent."""
+"""Files of messages: uploaded first and then sent by operators and customers, or fetched from a messenger."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from conversations.common.payloads import StoredAttachment
-from conversations.handover.file_types import ALLOWED, clean_name, detect_type, is_declared, safe_name
+from conversations.handover.file_types import ALLOWED, clean_name, detect_type, is_declared, is_named, safe_name
+from conversations.handover.image_size import pixels_of
 from conversations.models import Attachment, Conversation, Message
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import Conflict, Unprocessable
@@ -18,9 +22,14 @@ from projects.models import User
 from tools.engine.limits.quotas import admit_bytes
 
 MAX_BYTES = 10 * 1024 * 1024
+# A few kilobytes can hold an image that fills the memory of the browser or model that opens it.
+MAX_PIXELS = 100_000_000
 MAX_PER_ANSWER = 5
 # Files that wait in a conversation to be sent.
 MAX_UNSENT = 50
+MAX_UNSENT_OF_CUSTOMER = 20
+# The `via` of conversations that customers begin, in the widget and on their page.
+BEGUN_BY_CUSTOMERS = ("widget", "portal")
 # Files that were not sent are deleted after this long.
 KEPT = timedelta(days=1)
 _UNSENT = """
@@ -29,17 +38,22 @@ where message_id is null and created_at < clock_timestamp() - interval '1 day' o
 """
 
 
-def upload(conversation: Conversation, content: bytes, *, name: str, by: User) -> Attachment:
-    """Store a file for an answer. Without an answer, it is deleted after a day.
+def upload(conversation: Conversation, content: bytes, *, name: str, by: User | None) -> Attachment:
+    """Store a file for the next message of an operator, or of the customer (`by` is None). A file that isn't sent is
+    deleted after a day.
 
     Raises Unprocessable for an empty or too large file and for any type that isn't allowed, Conflict if too many files
     wait or the storage is full.
     """
     content_type = _check(content, name=name)
-    if Attachment.objects.filter(conversation=conversation, message=None).count() >= MAX_UNSENT:
+    if by is None and not is_named(content_type, name):
+        raise _differs(name)
+    most = MAX_UNSENT if by else MAX_UNSENT_OF_CUSTOMER
+    if _unsent(conversation, is_customers=by is None).count() >= most:
         raise Conflict(
             gettext("%(max_unsent)s files are waiting to be sent in this conversation. Send some of them first.")
-            % {"max_unsent": MAX_UNSENT}
+            % {"max_unsent": most},
+            code="too_many_unsent_files",
         )
     return _store(conversation, content, name=name, content_type=content_type, uploaded_by=by)
 
@@ -54,8 +68,18 @@ def receive(
     """
     content_type = _check(content, name=name)
     if not is_declared(content_type, declared_type):
-        raise Unprocessable("file_type_differs", f"{clean_name(name)} isn’t what it was sent as.")
+        raise _differs(name)
     return _store(conversation, content, name=name, content_type=content_type, message=message)
+
+
+def _differs(name: str) -> Unprocessable:
+    sentence = gettext("%(shown)s isn’t what its name says. Attach the original file.") % {"shown": clean_name(name)}
+    return Unprocessable("file_type_differs", sentence)
+
+
+def _unsent(conversation: Conversation, *, is_customers: bool) -> QuerySet[Attachment]:
+    """The files that wait to be sent: the customer's, or the operators'."""
+    return Attachment.objects.filter(conversation=conversation, message=None, uploaded_by__isnull=is_customers)
 
 
 def _check(content: bytes, *, name: str) -> str:
@@ -71,8 +95,11 @@ def _check(content: bytes, *, name: str) -> str:
     if content_type is None:
         raise Unprocessable(
             "file_type_not_allowed",
-            gettext("%(shown)s can't be attached. Attach %(allowed)s.") % {"shown": shown, "allowed": ALLOWED},
+            gettext("%(shown)s can't be attached. Attach %(allowed)s.") % {"shown": shown, "allowed": str(ALLOWED)},
         )
+    if pixels_of(content, content_type) > MAX_PIXELS:
+        sentence = gettext("%(shown)s has more than %(most)s million pixels.")
+        raise Unprocessable("image_too_large", sentence % {"shown": shown, "most": MAX_PIXELS // 1_000_000})
     return content_type
 
 
@@ -88,15 +115,24 @@ def _store(conversation: Conversation, content: bytes, *, name: str, content_typ
     )
 
 
-def take_unsent(conversation: Conversation, ids: Sequence[UUID]) -> list[StoredAttachment]:
-    """Lock the files to be sent, in the given order. Raises Unprocessable for one that is unknown or was sent."""
-    rows = Attachment.objects.select_for_update().filter(conversation=conversation, message=None, pk__in=ids)
+def take_unsent(
+    conversation: Conversation, ids: Sequence[UUID], *, is_customers: bool = False
+) -> list[StoredAttachment]:
+    """Lock the files to be sent, in the given order. Raises Unprocessable for one that is unknown or was sent, or that
+    the other side uploaded.
+    """
+    rows = _unsent(conversation, is_customers=is_customers).select_for_update().filter(pk__in=ids)
     found = {row.pk: row for row in rows.defer("content").order_by("id")}
     for id in ids:
         if id not in found:
             sentence = f"attachments: {id} is not a file of this conversation that waits to be sent."
             raise Unprocessable("invalid_attachment", sentence, field="attachments")
     return [stored_attachment(found[id]) for id in dict.fromkeys(ids)]
+
+
+def move_unsent(ids: Sequence[UUID], *, source: Conversation, target: Conversation) -> None:
+    """Move a customer's files to the conversation that follows the one they were uploaded in."""
+    _unsent(source, is_customers=True).filter(pk__in=ids).update(conversation=target)
 
 
 def mark_sent(ids: Sequence[UUID], *, message_id: UUID) -> None:
@@ -115,4 +151,14 @@ def delete_unsent() -> None:
 
 
 def _delete(attachment_id: UUID) -> None:
-    Attachment.objects.filter(pk=attachment_id, message=None).delete()
+    """Delete the file, and the conversation that its upload began if nothing was ever said in it."""
+    found = Attachment.objects.filter(pk=attachment_id, message=None)
+    began = list(found.filter(conversation__last_event=0, uploaded_by=None).values_list("conversation_id", flat=True))
+    found.delete()
+    if began and not Attachment.objects.filter(conversation_id__in=began).exists():
+        # Locked first: a message that comes meanwhile keeps the conversation.
+        rows = Conversation.objects.filter(pk__in=began, last_event=0, metadata__via__in=BEGUN_BY_CUSTOMERS)
+        empty = list(rows.select_for_update().values_list("pk", flat=True))
+        # Without a cascade, which facts forbid: what staff has added to it, such as a tag, keeps it.
+        with suppress(IntegrityError), transaction.atomic():
+            Conversation.objects.filter(pk__in=empty)._raw_delete(using="default")

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from projects.common.characters import has_control_characters
+from projects.common.translation import lazy
 
 LONGEST_NAME = 120
 TEXT = "text/plain"
-ALLOWED = "an image (PNG, JPEG, GIF or WebP), a PDF or a text"
+ALLOWED = lazy("an image (PNG, JPEG, GIF or WebP), a PDF or a text")
 # The first bytes of each type.
 _SIGNATURES: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"\x89PNG\r\n\x1a\n"), "image/png"),
@@ -29,6 +30,13 @@ _ENDINGS: Mapping[str, tuple[str, ...]] = {
     TEXT: (".txt", ".csv", ".md", ".log", ".json", ".ics"),
 }
 
+# For the `accept` of file inputs. A phone converts its pictures to one of these.
+FILE_TYPES = ",".join((*_ENDINGS, *(ending for endings in _ENDINGS.values() for ending in endings)))
+# What the endings say. SVG, HEIC and AVIF are images, too, of types that aren't kept.
+_NAMED: Mapping[str, str] = {
+    ending: content_type for content_type, endings in _ENDINGS.items() if content_type != TEXT for ending in endings
+} | dict.fromkeys((".svg", ".svgz", ".heic", ".avif", ".bmp", ".tiff"), "image/*")
+
 
 def detect_type(content: bytes) -> str | None:
     """The content type, or None if the content is of no allowed type."""
@@ -44,6 +52,11 @@ def is_declared(content_type: str, declared: str) -> bool:
     if kind.startswith("image/"):
         return content_type.startswith("image/")
     return content_type == kind if kind == "application/pdf" else True
+
+
+def is_named(content_type: str, name: str) -> bool:
+    """False if a file's name has the ending of an image or a PDF and its content is none."""
+    return is_declared(content_type, _NAMED.get(PurePosixPath(clean_name(name)).suffix.lower(), ""))
 
 
 def safe_name(name: str, content_type: str) -> str:

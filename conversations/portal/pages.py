@@ -21,10 +21,12 @@ from django.views.decorators.http import require_http_methods
 from conversations.calls.web_calls import offers_calls
 from conversations.common.payloads import RatingPayload
 from conversations.common.presenters import message_payload, rating_payload
-from conversations.common.translations import language_of
+from conversations.handover.customer_files import takes_files
+from conversations.handover.file_types import FILE_TYPES
 from conversations.inbox.ratings import HIGHEST, LONGEST_COMMENT, LOWEST
 from conversations.live.stream import StreamCursor, writing_in
 from conversations.portal.chat_start import ChatState, frames_until_begun, frames_until_replaced, load_chat_state
+from conversations.portal.files import describe_files, file_gone, language_in, read_files
 from conversations.portal.session import (
     Visit,
     ask_for_person,
@@ -43,7 +45,7 @@ from projects.api.idempotency import run_once
 from projects.api.parsers import check_value
 from projects.api.throttling import seconds_to_wait
 from projects.common.addresses import client_address
-from projects.common.api_error import ApiError
+from projects.common.api_error import ApiError, Unprocessable
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.services.bookings.search import config_of
@@ -78,7 +80,7 @@ def _show(request: HttpRequest, token: str, *, typed: str = "") -> HttpResponse:
         visit = open_visit(place)
         if visit.persona.pk != place.persona_id and not typed:
             return redirect(portal_url(replace(place, persona_id=visit.persona.pk)))
-        with override(_language(request, visit)):
+        with override(language_in(request, visit)):
             return _page(request, visit, token, typed=typed)
 
 
@@ -106,6 +108,8 @@ def _page(request: HttpRequest, visit: Visit, token: str, *, typed: str) -> Http
         "typed": typed,
         "key": secrets.token_hex(16),
         "takes_calls": offers_calls(visit.project),
+        "takes_files": takes_files(visit.project),
+        "file_types": FILE_TYPES,
     }
     return _render(request, "page.html", context, status=422 if typed else 200)
 
@@ -151,8 +155,9 @@ def _submit(request: HttpRequest, token: str) -> HttpResponse:
             body = "\n".join(f"{name}: {request.POST[name]}" for name in sorted(INPUT_FIELDS & request.POST.keys()))
             # The page retries a request whose response was lost, and a plain form can be submitted twice; `run_once`
             # stores it once.
-            language = _language(request, visit)
-            store = partial(_store, visit, request.POST, language)
+            language = language_in(request, visit)
+            body = f"{body}\n{describe_files(request)}".rstrip("\n")
+            store = partial(_store, visit, request, language)
             caller, key = f"persona:{place.persona_id}", _key_in_form(request.POST, body)
             is_rating = "score" in request.POST
             # A repeated rating changes nothing, and one that was changed back counts.
@@ -180,15 +185,22 @@ def _key_in_form(posted: Mapping[str, str], body: str) -> str | None:
     return f"{key}.{hashlib.sha256(body.encode()).hexdigest()[:32]}" if key else None
 
 
-def _store(visit: Visit, posted: Mapping[str, str], language: str) -> dict[str, Any]:
+def _store(visit: Visit, request: HttpRequest, language: str) -> dict[str, Any]:
     """Store a message, or the request for a person. Raises ApiError with a translated message."""
+    posted = request.POST
     with override(language):
         if "escalation" in posted:
             return {"state": ask_for_person(visit, posted["escalation"]).state}
         if "score" in posted:
             return {"rating": _rate(visit, posted)}
-        content = _checked(_text_of(posted))
-    posted_message = post_customer_message(visit, content)
+        content, attachments = _text_of(posted), read_files(request, visit)
+        if content or not attachments:
+            content = _checked(content)
+    try:
+        posted_message = post_customer_message(visit, content, attachments=attachments)
+    except Unprocessable as error:
+        with override(language):
+            raise file_gone() from error
     return {
         "message": message_shown(message_payload(posted_message.message)),
         "chat": str(posted_message.conversation.pk),
@@ -247,11 +259,6 @@ def _slow_down(request: HttpRequest, wait: float) -> HttpResponse:
     response = _render(request, "slow.html", status=429)
     response["Retry-After"] = str(math.ceil(wait))
     return response
-
-
-def _language(request: HttpRequest, visit: Visit) -> str:
-    persona = visit.persona
-    return language_of(persona.pk, project_id=persona.project_id, asked=get_language_from_request(request))
 
 
 def _render(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import cast
 from uuid import UUID
 
 from django.db import transaction
@@ -17,17 +17,18 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from conversations.common.contacts import read_contact
-from conversations.common.payloads import AttachmentPayload
-from conversations.common.presenters import message_payload
+from conversations.handover.attachments import move_unsent
+from conversations.handover.customer_files import post_with_files
 from conversations.handover.requests import request_person
 from conversations.inbox.ratings import rate
 from conversations.live.archive import read_messages
 from conversations.live.client import publish_beginning
 from conversations.models import Channel, Conversation, Message, MessageRole, Persona
+from conversations.portal.cards import PortalMessage, build_cards
 from conversations.turns.admission import admit_turn
-from conversations.turns.channel_signals import ConversationOver
+from conversations.turns.channel_signals import ConversationOver, is_closed
 from conversations.turns.conversation_end import OVER_AFTER
-from conversations.turns.services import Posted, post_message, start_conversation
+from conversations.turns.services import Posted, start_conversation
 from jobs.errors import WrongState
 from projects.common.api_error import ApiError
 from projects.common.phones import normalize_phone
@@ -42,52 +43,6 @@ from tools.services.bookings.search import config_of
 from tools.services.bookings.translations import customer_line
 from tools.services.signed_links import PortalTarget, manage_url, read_portal_token
 from tools.services.verification.services import RECENT, Proof, last_proof, verification_level
-
-MOST_LINES = 10
-
-
-@dataclass(frozen=True)
-class Card:
-    """One block: a title, the lines below it, a link, and the request for a person made by its button.
-
-    `word` names the page's own title for a block without one.
-    """
-
-    title: str = ""
-    lines: tuple[str, ...] = ()
-    url: str = ""
-    escalation: str = ""
-    word: str = ""
-
-
-def build_cards(blocks: Iterable[Mapping[str, Any]]) -> list[Card]:
-    """The cards of a message, in block order."""
-    looks = ((CARDS.get(str(block.get("type"))), block) for block in blocks)
-    return [look(block) for look, block in looks if look is not None]
-
-
-def _article(block: Mapping[str, Any]) -> Card:
-    url = str(block.get("url", ""))
-    safe = url if url.startswith(("https://", "http://")) else ""
-    return Card(str(block.get("title", "")), (str(block.get("excerpt", "")),), url=safe)
-
-
-def _orders(block: Mapping[str, Any]) -> Card:
-    orders = block.get("orders") or []
-    lines = (f"{one.get('number')}: {one.get('status')}, {one.get('total')}" for one in orders[:MOST_LINES])
-    return Card(lines=tuple(lines), word="orders")
-
-
-def _person(block: Mapping[str, Any]) -> Card:
-    return Card(str(block.get("label", "")), escalation=str(block.get("escalation", "")))
-
-
-CARDS: Mapping[str, Callable[[Mapping[str, Any]], Card]] = {
-    "article_card": _article,
-    "order_list": _orders,
-    "escalation_button": _person,
-}
-
 
 MOST_CONVERSATIONS = 5
 MOST_MESSAGES = 200
@@ -140,19 +95,6 @@ class Visit:
     def _last_proof(self) -> Proof | None:
         """Read once per request: a verification in between must not split what is shown from which chat continues."""
         return last_proof(self.project, persona_id=self.persona.pk)
-
-
-@dataclass(frozen=True)
-class PortalMessage:
-    """One message on the page."""
-
-    message: Message
-    cards: Sequence[Card]
-
-    @property
-    def files(self) -> Sequence[AttachmentPayload]:
-        """The files that an operator attached to it."""
-        return message_payload(self.message)["attachments"]
 
 
 @dataclass(frozen=True)
@@ -293,7 +235,13 @@ def required_proof(visit: Visit) -> str:
     return "" if closed else verification_level(visit.project)
 
 
-def post_customer_message(visit: Visit, content: str) -> Posted:
+def chat_for_message(visit: Visit) -> Conversation:
+    """The chat that the customer's next message belongs to. Begins one if there is none or the last one is closed."""
+    chat = visit.chat()
+    return chat if chat is not None and not is_closed(chat) else _start_once(visit, after=chat)
+
+
+def post_customer_message(visit: Visit, content: str, *, attachments: Sequence[UUID] = ()) -> Posted:
     """Post a customer's message. It begins a new conversation if there is none or the last one is closed.
 
     Two concurrent first messages end up in the same conversation.
@@ -302,9 +250,11 @@ def post_customer_message(visit: Visit, content: str) -> Posted:
     conversation = visit.chat() or _start_once(visit)
     try:
         with tenant_tx(cast(UUID, visit.persona.organization_id)):
-            return post_message(conversation.pk, content)
+            return post_with_files(conversation.pk, content, attachments)
     except ConversationOver:
-        return post_message(_start_once(visit, after=conversation).pk, content)
+        begun = _start_once(visit, after=conversation)
+        move_unsent(attachments, source=conversation, target=begun)
+        return post_with_files(begun.pk, content, attachments)
 
 
 def ask_for_person(visit: Visit, escalation: str) -> Escalation:

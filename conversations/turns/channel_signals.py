@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conversations.common.channels import traits_of
 from conversations.live.event_log import ConversationLog
-from conversations.models import ConversationStatus, Turn, TurnStatus
+from conversations.models import Conversation, ConversationStatus, Turn, TurnStatus
 from conversations.models.event import EventType
 from conversations.turns.conversation_end import queue_extraction
 from jobs.enqueue import supersede
@@ -63,13 +63,19 @@ def reopen(log: ConversationLog) -> None:
     """Reopen an ended conversation for a new customer message. Raises ConversationOver for calls and transferred
     conversations.
     """
-    status = log.conversation.status
-    if status == ConversationStatus.OPEN:
+    if log.conversation.status == ConversationStatus.OPEN:
         return
-    if status == ConversationStatus.TRANSFERRED or traits_of(log.conversation.channel).is_voice:
+    if is_closed(log.conversation):
         raise ConversationOver
     log.conversation.status = ConversationStatus.OPEN
     log.add_event("conversation_reopened", payload={})
+
+
+def is_closed(conversation: Conversation) -> bool:
+    """True for a transferred conversation and an ended call, which take no further message."""
+    if conversation.status == ConversationStatus.OPEN:
+        return False
+    return conversation.status == ConversationStatus.TRANSFERRED or traits_of(conversation.channel).is_voice
 
 
 def _has_spoken_since(log: ConversationLog, turn_id: UUID | None) -> bool:

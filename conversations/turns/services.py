@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
@@ -15,6 +15,7 @@ from django.utils import timezone
 from conversations.common.channels import traits_of
 from conversations.common.draft_settings import use_draft
 from conversations.common.merged import lock_customer, lock_persona
+from conversations.common.payloads import StoredAttachment
 from conversations.live.event_log import ConversationLog, open_log
 from conversations.models import (
     Channel,
@@ -186,6 +187,7 @@ def post_message(
     conversation_id: UUID,
     content: str,
     *,
+    attachments: Sequence[StoredAttachment] = (),
     project_id: UUID | None = None,
     is_answered: bool = True,
     may_refuse: bool = True,
@@ -195,6 +197,7 @@ def post_message(
     """Store a customer's message and queue its reply. The newer-message policy decides about a reply in progress; what it
     refuses waits for its turn if the channel can't refuse (`may_refuse`).
 
+    `attachments` describes files that the caller binds to the message (`conversations.handover.customer_files`).
     A message that is not to be answered (`is_answered`) is stored and observed. The reply begins after `reply_delay`, or
     once `jobs.enqueue.bring_forward` is called.
 
@@ -214,12 +217,14 @@ def post_message(
         if policy == "reject" and may_refuse:
             refuse_while_answering(log)
         if log.conversation.operator_id is not None or not is_answered:
-            message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message")
+            message = log.add_message(MessageRole.USER, content, turn=None, idn="user_message", attachments=attachments)
             event = log.conversation.last_event
             queue_observation(log, message)
             return Posted(log.conversation, message, turn=None, event=event)
         turn = log.add_turn(message_id=uuid7())
-        message = log.add_message(MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id)
+        message = log.add_message(
+            MessageRole.USER, content, turn=turn, idn="user_message", id=turn.message_id, attachments=attachments
+        )
         event = log.conversation.last_event
         due_at = log.now + reply_delay if reply_delay else None
         queue_reply(log, turn, policy=policy if may_refuse or policy != "reject" else "queue", run_after=due_at)

@@ -24,6 +24,7 @@ class Limit:
 
 SESSIONS = Limit("session", of_visitor=30, of_address=240)
 MESSAGES = Limit("message", of_visitor=20, of_address=240)
+UPLOADS = Limit("upload", of_visitor=20, of_address=120)
 STREAMS = Limit("stream", of_visitor=60, of_address=1200)
 RATINGS = Limit("rating", of_visitor=20, of_address=240)
 # A call is paid for by the second.

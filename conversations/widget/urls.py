@@ -16,6 +16,7 @@ urlpatterns = [
     path("call.js", widget_script, {"first": CALL}, name="call_script"),
     path(f"{ENDPOINT}/session", views.Session.as_view()),
     path(f"{ENDPOINT}/messages", views.Messages.as_view()),
+    path(f"{ENDPOINT}/attachments", views.Files.as_view()),
     path(f"{ENDPOINT}/events", live.events),
     path(f"{ENDPOINT}/person", views.Person.as_view()),
     path(f"{ENDPOINT}/calls", calls.Calls.as_view()),

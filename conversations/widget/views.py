@@ -1,4 +1,4 @@
-"""The widget's endpoints: session, messages, event stream, request for a person, rating."""
+"""The widget's endpoints: session, messages, files, event stream, request for a person, rating."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from rest_framework.response import Response
 
 from conversations.calls.web_calls import offers_calls
 from conversations.common.presenters import message_payload, rating_payload
+from conversations.handover.attachments import MAX_BYTES
+from conversations.handover.customer_files import FileInput, check_takes_files, content_field, takes_files
 from conversations.handover.requests import request_person
 from conversations.inbox.ratings import HIGHEST, LONGEST_COMMENT, LOWEST, rate
 from conversations.live.stream import StreamCursor
@@ -20,7 +22,16 @@ from conversations.widget import shopper, visitors
 from conversations.widget.authentication import PageAuthentication, VisitorAuthentication, WidgetCaller
 from conversations.widget.errors import NoConversation, NoVisitor
 from conversations.widget.event_filter import message_shown
-from conversations.widget.limits import MESSAGES, RATINGS, REQUESTS, SESSIONS, STREAMS, Limit, check_limit
+from conversations.widget.limits import (
+    MESSAGES,
+    RATINGS,
+    REQUESTS,
+    SESSIONS,
+    STREAMS,
+    UPLOADS,
+    Limit,
+    check_limit,
+)
 from conversations.widget.shopper import ShopperRefused, read_shopper
 from conversations.widget.visitors import (
     Visitor,
@@ -33,10 +44,12 @@ from conversations.widget.visitors import (
     renewed,
     sign,
     signed_in,
+    upload_visitor_file,
 )
 from projects.api.async_views import Continued
 from projects.api.idempotency import idempotent
 from projects.api.serializers import StrictSerializer, TextField
+from projects.api.uploads import keep_body
 from projects.api.views import ProjectView
 from projects.common.addresses import client_range
 from projects.common.api_error import ApiError
@@ -54,8 +67,8 @@ class SessionInput(StrictSerializer):
     shopper = TextField(longest=4 * shopper.LONGEST, required=False, allow_blank=True, default="")
 
 
-class MessageInput(StrictSerializer):
-    content = TextField(longest=4_000)
+class MessageInput(FileInput):
+    content = content_field(longest=4_000)
 
 
 class PersonInput(StrictSerializer):
@@ -84,6 +97,7 @@ class WidgetView(ProjectView):
     http_method_names = ["get", "post", "options"]
     # Only our own script calls these endpoints, so they are not in the API's schema.
     schema = None  # type: ignore[assignment]
+    largest_body = LARGEST_BODY
 
     @property
     def widget(self) -> Widget:
@@ -95,8 +109,8 @@ class WidgetView(ProjectView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        if len(request._request.body) > LARGEST_BODY:
-            raise ApiError("body_too_large", f"Body is over {LARGEST_BODY // 1024} kB.", status=413)
+        if len(request._request.body) > self.largest_body:
+            raise ApiError("body_too_large", f"Body is over {self.largest_body // 1024} kB.", status=413)
 
     def count(self, limit: Limit, visitor: Visitor | None = None) -> None:
         check_limit(limit, self.request._request, self.widget, visitor)
@@ -166,13 +180,35 @@ class Messages(WidgetView):
     def post(self, request: Request, key: str) -> Response:
         """Post a visitor's message; the first one begins the conversation."""
         self.count(MESSAGES, self.visitor)
-        content, address = self.valid(MessageInput)["content"], client_range(request)
+        said, address = self.valid(MessageInput), client_range(request)
         admit_turn(self.project)
-        posted = post_visitor_message(self.project, self.visitor, content, address=address)
+        posted = post_visitor_message(
+            self.project, self.visitor, said["content"], attachments=said["attachments"], address=address
+        )
         turn = {"turn": str(posted.turn.pk), "status": posted.turn.status} if posted.turn else None
         message = message_shown(message_payload(posted.message))
         answer = {"conversation": str(posted.conversation.pk), "message": message, "turn": turn}
         return Response(answer, status=202)
+
+
+class Files(WidgetView):
+    queries: ClassVar = {"POST": (OpenApiParameter("name"),)}
+    largest_body = MAX_BYTES
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        keep_body(request)
+        super().initial(request, *args, **kwargs)
+
+    @idempotent
+    def post(self, request: Request, key: str) -> Response:
+        """Upload a file for the visitor's next message. The body is the file; the first one begins the conversation."""
+        self.count(UPLOADS, self.visitor)
+        check_takes_files(self.project)
+        content, name = request._request.body, request.query_params.get("name", "")
+        address = client_range(request)
+        return Response(
+            upload_visitor_file(self.project, self.visitor, content, name=name, address=address), status=201
+        )
 
 
 class Events(WidgetView):
@@ -243,6 +279,7 @@ def agent_payload(project: Project, widget: Widget) -> dict[str, Any]:
         "suggestions": list(config.openers[:SUGGESTED]),
         "ratings": config.ask_for_ratings,
         "calls": offers_calls(project),
+        "files": takes_files(project),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -14,9 +14,12 @@ from django.db.models import Q, QuerySet
 from django.utils.crypto import salted_hmac
 
 from conversations.calls.web_calls import CallsOff, offers_calls, start_web_call
+from conversations.common.payloads import AttachmentPayload
+from conversations.handover.attachments import move_unsent
+from conversations.handover.customer_files import post_with_files, upload_from_customer, uploaded_payload
 from conversations.models import Call, Channel, Conversation, Persona
-from conversations.turns.channel_signals import ConversationOver
-from conversations.turns.services import Posted, post_message, start_conversation
+from conversations.turns.channel_signals import ConversationOver, is_closed
+from conversations.turns.services import Posted, start_conversation
 from conversations.widget.errors import NoVisitor
 from projects.models import Project, Widget
 from tenancy.scope import current_organization_id, tenant_tx
@@ -117,7 +120,21 @@ def attach_shopper(conversation: Conversation, visitor: Visitor) -> None:
         Conversation.objects.filter(pk=conversation.pk).update(shopper=dict(visitor.shopper), visitor="")
 
 
-def post_visitor_message(project: Project, visitor: Visitor, content: str, *, address: str) -> Posted:
+def upload_visitor_file(
+    project: Project, visitor: Visitor, content: bytes, *, name: str, address: str
+) -> AttachmentPayload:
+    """Store a file for the visitor's next message. It begins a conversation as a message does. Raises ApiError."""
+    conversation = find_conversation(project, visitor)
+    if conversation is None:
+        conversation = _start_once(project, visitor, address=address)
+    elif is_closed(conversation) and conversation.operator_id is None:
+        conversation = _start_once(project, visitor, address=address, after=conversation)
+    return uploaded_payload(upload_from_customer(conversation, content, name=name))
+
+
+def post_visitor_message(
+    project: Project, visitor: Visitor, content: str, *, address: str, attachments: Sequence[UUID] = ()
+) -> Posted:
     """Post a visitor's message. It begins a new conversation if there is none or the last one is closed.
 
     Two concurrent first messages end up in the same conversation. `address` is the range that the request came from.
@@ -126,12 +143,13 @@ def post_visitor_message(project: Project, visitor: Visitor, content: str, *, ad
     attach_shopper(conversation, visitor)
     try:
         with tenant_tx(current_organization_id()):
-            return post_message(conversation.pk, content)
+            return post_with_files(conversation.pk, content, attachments)
     except ConversationOver:
         if conversation.operator_id is not None:
             raise
         begun = _start_once(project, visitor, address=address, after=conversation)
-        return post_message(begun.pk, content)
+        move_unsent(attachments, source=conversation, target=begun)
+        return post_with_files(begun.pk, content, attachments)
 
 
 def _start_once(project: Project, visitor: Visitor, *, address: str, after: Conversation | None = None) -> Conversation:

@@ -81,7 +81,8 @@ class Examples:
             component = reference.removeprefix(COMPONENTS)
             return self._made(self.schemas[component], owner=component, name="", depth=depth)
         for keyword in ("allOf", "anyOf", "oneOf"):
-            if keyword in schema:
+            # The alternatives of an object that has properties of its own say which of them are required.
+            if keyword in schema and "properties" not in schema:
                 return self.of(schema[keyword][0], owner=owner, name=name, depth=depth)
         if "enum" in schema:
             return schema["enum"][0]

@@ -83,6 +83,7 @@ class Schema(AutoSchema):
         said = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
         if direction == "request" and issubclass(kind, StrictSerializer):
             said["additionalProperties"] = False
+            said |= {"anyOf": list(kind.alternatives)} if kind.alternatives else {}
         if kind.__doc__ is None:
             # Otherwise it would inherit the docstring of the base serializer.
             said.pop("description", None)

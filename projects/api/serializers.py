@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, ClassVar
 
@@ -50,10 +50,12 @@ class StrictSerializer(serializers.Serializer[Any]):
     """Rejects fields it doesn't accept and values of another JSON type, each with an explanation.
 
     `meant` maps names that no client may set to the field of this body to use instead. With `is_query`, the values are
-    the texts of a query string.
+    the texts of a query string. Where no field is required by itself, `alternatives` are the schemas of which a body
+    matches at least one; the serializer checks it.
     """
 
     meant: ClassVar[Mapping[str, str]] = {}
+    alternatives: ClassVar[Sequence[Mapping[str, Any]]] = ()
     is_query: ClassVar[bool] = False
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:

@@ -28,6 +28,7 @@ LABELS = {
     "follow_up_minutes": lazy("Follow-up after (minutes)"),
     "score_quality_on": lazy("Quality is scored on"),
     "ask_for_ratings": lazy("Ask customers for a rating"),
+    "take_files": lazy("Customers can send files"),
     "action": "then",
     "vertical": lazy("Kind of business"),
     "enabled_tools": lazy("Tools it can use"),

@@ -180,6 +180,8 @@ class AgentConfig(Part):
     truthful_status: Flag = True
     # Ask for a rating in the widget and the portal once a conversation is over.
     ask_for_ratings: Flag = True
+    # Take files from customers in the widget and the portal.
+    take_files: Flag = True
     # No follow-ups on text channels between these times of day.
     quiet_hours: tuple[ClockTime, ClockTime] | None = ("21:00", "08:00")
     vertical: VerticalName = "generic"

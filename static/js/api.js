@@ -2,6 +2,7 @@
 import { ask } from "./ended.js";
 import { fill, gettext } from "./i18n.js";
 const TIMEOUT_MS = 20_000;
+const UPLOAD_MS = 120_000;
 const LINES = "application/x-ndjson";
 
 export class ApiError extends Error {
@@ -55,6 +56,12 @@ export class Api {
       headers: { "Content-Type": "application/json", ...headers },
       timeout,
     });
+  }
+
+  /** Stores a file at `path`, once per `key`. */
+  upload(path, file, key) {
+    const headers = { "Content-Type": "application/octet-stream", "Idempotency-Key": key };
+    return this.request("POST", `${path}?name=${encodeURIComponent(file.name)}`, { body: file, headers, timeout: UPLOAD_MS });
   }
 
   /** Posts and passes on each line of a JSON Lines response. Aborting `signal` also stops the server's work. */

@@ -301,7 +301,7 @@ export class Chat {
         ]
       : [h("span", {}, gettext("Sending"))];
     const build = () =>
-      h("div", { class: "mg-msg me pg-pending" }, h("p", { dir: "auto" }, linked(item.content)), meta(...status));
+      h("div", { class: "mg-msg me pg-pending" }, item.content && h("p", { dir: "auto" }, linked(item.content)), attachments(item.files), meta(...status));
     return { key: `outbox:${item.key}`, signature: item.state, build };
   }
 

@@ -10,6 +10,9 @@ export class Composer {
   /** Replaced by what is sent in place of no words. */
   whenEmpty = () => "";
 
+  /** Replaced where something can be sent without words. */
+  mayBeEmpty = () => false;
+
   constructor({ form, suggest, onSend, onSuggest }) {
     this.form = form;
     this.field = form.querySelector("textarea");
@@ -30,7 +33,7 @@ export class Composer {
 
   submit() {
     const content = this.field.value.trim() || this.whenEmpty();
-    if (!content || this.limit.look() || this.isRefused(content)) return this.field.focus();
+    if ((!content && !this.mayBeEmpty()) || this.limit.look() || this.isRefused(content)) return this.field.focus();
     this.fill("");
     this.onSend(content);
   }

@@ -4,6 +4,7 @@ import { Api } from "./api.js";
 import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { refill, state } from "./dom.js";
+import { Files } from "./files.js";
 import { fill, gettext } from "./i18n.js";
 import { Inspector } from "./inspector.js";
 import { offerKeys } from "./keys.js";
@@ -64,7 +65,7 @@ class Playground {
       inspects: true,
       select: (turn, { show }) => this.select(turn, show),
       retry: (item) => this.session.deliver(item, { start: () => this.start() }),
-      edit: (item) => (this.session.discard(item), this.composer.restore(item.content)),
+      edit: (item) => this.edit(item),
     });
     this.views();
     if (this.canWrite) this.buildWriting(project);
@@ -85,6 +86,7 @@ class Playground {
       onSend: (content) => this.send(content),
       onSuggest: () => this.suggestions.next(this.store, this.persona.value),
     });
+    this.addFiles();
     for (const button of at("openers").children)
       button.addEventListener("click", () => this.send(button.textContent.trim()));
     for (const button of at("channels").children) button.addEventListener("click", () => this.setChannel(button.value));
@@ -117,10 +119,36 @@ class Playground {
 
   send(content) {
     this.chat.toEnd();
-    this.session.send(content, { start: () => this.start() });
+    this.session.send(content, { start: () => this.start(), files: this.files.files });
+    this.files.clear();
   }
 
-  async start(channel = this.channel) {
+  /** Puts an unsent message back into the composer. */
+  edit(item) {
+    this.session.discard(item);
+    this.composer.restore(item.content);
+    this.files.restore(item.files);
+  }
+
+  /** Files of the customer. The first one begins the conversation. */
+  addFiles() {
+    const say = (words) => words && this.toast.error(words);
+    const upload = async (file, key) => {
+      if (!this.session.id) await this.start();
+      return this.api.upload(`/conversations/${this.session.id}/messages/attachments`, file, key);
+    };
+    this.files = new Files({ form: at("compose"), tool: at("file-tool"), list: at("files"), say, upload });
+    this.composer.isRefused = () => this.files.isBusy;
+    this.composer.mayBeEmpty = () => this.files.ids.length > 0;
+  }
+
+  /** Begins the conversation. Files and words that come meanwhile share it. */
+  start(channel = this.channel) {
+    this.starting ??= this.begin(channel).finally(() => (this.starting = null));
+    return this.starting;
+  }
+
+  async begin(channel) {
     await this.session.begin({ channel, persona: this.persona.forApi(), isDraft: this.isDraft });
     if (this.session.id) history.pushState(null, "", `?conversation=${encodeURIComponent(this.session.id)}`);
     if (this.isPhone && channel === "phone" && this.session.id) await this.phone.begin(this.session.id);
@@ -153,6 +181,7 @@ class Playground {
     if (this.session.id) history.pushState(null, "", location.pathname);
     this.session.leave();
     this.phone?.leave();
+    this.files.clear();
     this.view("chat");
     this.composer.fill("");
   }
@@ -237,6 +266,7 @@ class Playground {
     const name = conversation ? conversation.persona?.name : this.persona.value.name;
     at("persona-open").querySelector("span").textContent = name || gettext("Test customer");
     this.composer.address(name ?? "");
+    at("file-tool").hidden = this.isPhone;
     this.phone?.show(this.isPhone && (!conversation || this.phone.has(conversation.id)));
     this.microphone?.show(["phone", "webcall"].includes(this.channel));
   }

@@ -1,9 +1,11 @@
 // The portal's chat: sends messages without a page load and streams the reply. Without this script the form still submits, and
 // the reply appears on the next page load.
-import { attachments } from "./attachments.js";
+import { attachments, wordsOf } from "./attachments.js";
 import { h, icon } from "./dom.js";
+import { Files } from "./files.js";
 import { Limit } from "./limit.js";
 import { Newest } from "./newest.js";
+import { post } from "./upload.js";
 
 const FIRST_DELAY_MS = 1_000;
 const LAST_DELAY_MS = 60_000;
@@ -45,7 +47,7 @@ const CARDS = {
 };
 
 const said = (role, content, { author, ...attributes } = {}) =>
-  h("div", { class: "po-said", "data-role": role, ...attributes }, speaker(role, author), h("p", { dir: "auto" }, content));
+  h("div", { class: "po-said", "data-role": role, ...attributes }, speaker(role, author), (content || role !== "user") && h("p", { dir: "auto" }, content));
 
 /** The speaker's label: visible for an operator, for screen readers otherwise. */
 const speaker = (role, author) =>
@@ -77,7 +79,7 @@ function show(message) {
   if (message.role === "agent") end(message.turn);
   if (message.role === "user") askForRating(false);
   const pending = message.role === "user" && log.querySelector(`.po-said[aria-busy][data-role="user"]`);
-  const element = said(message.role, message.content, { "data-id": message.id, author: message.author });
+  const element = said(message.role, message.role === "user" ? wordsOf(message) : message.content, { "data-id": message.id, author: message.author });
   for (const block of message.blocks ?? []) if (CARDS[block.type]) element.append(CARDS[block.type](block));
   element.append(attachments(message.attachments) ?? "");
   if (pending) pending.replaceWith(element);
@@ -194,12 +196,18 @@ const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byt
 
 /** Sends a message (`content`), or another form of the page (`body`), whose message is shown once it is stored.
  * A retry of the same text has the same idempotency key, because only the response may have been lost. */
-async function send(content, body = new FormData(form)) {
-  if (!content || unsent?.content !== content) unsent = { content, key: newKey() };
+async function send(content, { body = new FormData(form), sent = [] } = {}) {
+  const isMessage = content || sent.length > 0;
+  const words = [content, ...sent.map(({ id }) => id)].join("\n");
+  if (!isMessage || unsent?.words !== words) unsent = { words, key: newKey() };
   const { key } = unsent;
-  const own = content ? put(said("user", content, { "aria-busy": "true" })) : null;
+  const own = isMessage ? put(said("user", content, { "aria-busy": "true" })) : null;
+  own?.append(attachments(sent) ?? "");
+  body.delete("files");
+  for (const { id } of sent) body.append("attachments", id);
   why.hidden = true;
   if (content) field.value = "";
+  files?.clear();
   try {
     const headers = { Accept: "application/json", "Idempotency-Key": key };
     const answer = await fetch(location.pathname, { method: "POST", body, headers });
@@ -213,6 +221,7 @@ async function send(content, body = new FormData(form)) {
   } catch (error) {
     own?.remove();
     if (content) field.value = content;
+    if (sent.length) files.restore(sent);
     why.textContent = error instanceof TypeError ? gettext("Not sent: no connection. Try again.") : error.message;
     why.hidden = false;
   }
@@ -221,7 +230,9 @@ async function send(content, body = new FormData(form)) {
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const content = field.value.trim();
-  if (content && !limit.look()) send(content);
+  if (files?.isBusy || limit.look()) return;
+  const sent = files?.files ?? [];
+  if (content || sent.length) send(content, { sent });
 });
 rate?.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -233,7 +244,7 @@ proof?.addEventListener("submit", async (event) => {
   isProving = true;
   const body = new FormData(proof, event.submitter);
   proof.reset();
-  await send("", body);
+  await send("", { body });
   isProving = false;
 });
 field.addEventListener("keydown", (event) => {
@@ -241,6 +252,23 @@ field.addEventListener("keydown", (event) => {
   event.preventDefault();
   form.requestSubmit();
 });
+
+/** Files of the next message: the script uploads them one by one. */
+function takeFiles(tool) {
+  const say = (words) => ((why.textContent = words), (why.hidden = !words));
+  const upload = (file, key, onProgress) =>
+    post(tool.dataset.address, file, {
+      key,
+      onProgress,
+      headers: { "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
+      unreachable: gettext("Not sent: no connection. Try again."),
+      refused: gettext("Too many messages. Wait a minute, then send again."),
+    });
+  tool.querySelector("button").hidden = false;
+  tool.querySelector("input").hidden = true;
+  return new Files({ form, tool, list: document.getElementById("files"), say, upload });
+}
+const files = document.getElementById("file-tool") && takeFiles(document.getElementById("file-tool"));
 log.scrollTop = log.scrollHeight;
 if ("writing" in log.dataset) expect();
 // A page without a chat waits for one to begin on another of the customer's pages.

@@ -1,4 +1,5 @@
 // A conversation session: start, reopen, send, and refresh turns on events.
+import { wordsOf } from "./attachments.js";
 import { learn } from "./clock.js";
 import { Newest } from "./newest.js";
 import { needsPerson } from "./promise_state.js";
@@ -97,8 +98,8 @@ export class Session {
   }
 
   /** Sends customer messages one at a time, in order. Retries reuse the idempotency key. */
-  send(content, { start }) {
-    const item = { key: crypto.randomUUID(), content, state: "sending", wasTried: false, error: null };
+  send(content, { start, files = [] }) {
+    const item = { key: crypto.randomUUID(), content, files, state: "sending", wasTried: false, error: null };
     this.store.outbox.push(item);
     this.store.follow();
     this.store.touch();
@@ -134,7 +135,7 @@ export class Session {
     const sentAt = Date.now();
     const { message } = await this.api.post(
       `/conversations/${this.id}/messages`,
-      { content: item.content },
+      item.files.length ? { content: item.content, attachments: item.files.map(({ id }) => id) } : { content: item.content },
       { "Idempotency-Key": item.key },
     );
     // The response to a retry may be that of the first attempt.
@@ -165,7 +166,7 @@ export class Session {
   /** Marks messages as sent when the stream delivers them before the response. */
   messageCame(message) {
     const sent = this.store.outbox.find(
-      (item) => message.role === "user" && item.state === "sending" && item.content === message.content,
+      (item) => message.role === "user" && item.state === "sending" && item.content === wordsOf(message),
     );
     if (sent && !this.store.messages.has(message.id)) this.discard(sent);
     this.store.putMessage(message);

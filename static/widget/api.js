@@ -33,6 +33,27 @@ export class Api {
     return response.json();
   }
 
+  /** Stores a file for the next message. Every try with the same key stores one. Throws as `post` does. */
+  upload(file, { once, onProgress, signal }) {
+    return new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      const path = "attachments";
+      request.open("POST", `${this.root}/${path}?name=${encodeURIComponent(file.name)}`);
+      const headers = { "Content-Type": "application/octet-stream", "Idempotency-Key": once, ...this.credentials(path) };
+      for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+      request.responseType = "json";
+      request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
+      request.onerror = request.onabort = () => reject(new TypeError());
+      request.onload = () => {
+        const { status, response } = request;
+        if (status < 300 && response) resolve(response);
+        else reject(new Refusal(status, response?.error, request.getResponseHeader("Retry-After")));
+      };
+      signal.addEventListener("abort", () => request.abort());
+      request.send(file);
+    });
+  }
+
   /** Streams a conversation's events after `after` until the connection ends or goes silent for QUIET_MS. */
   async stream({ conversation, after, signal, onOpen, onFrame }) {
     const quiet = new AbortController();

@@ -1,5 +1,11 @@
-// Files that a person attached to a message: images as pictures, everything else by name.
+// Files of a message: images as pictures, everything else by name.
 import { h, icon, link, pageAddress, words } from "./dom.js";
+
+/** The customer's words, without the lines that stand for files shown beside them. */
+export function wordsOf({ content, attachments }) {
+  const lines = (attachments ?? []).map(({ name }) => `[File: ${name}]`);
+  return content.split("\n").filter((line) => !lines.includes(line)).join("\n");
+}
 
 /** The files of a message; null if it has none. */
 export function renderFiles(files) {
@@ -7,7 +13,11 @@ export function renderFiles(files) {
   return shown.length ? h("ul", { class: "files" }, shown) : null;
 }
 
-function fileLink({ name, content_type, url }) {
-  if (!words(content_type).startsWith("image/")) return link(url, { class: "file" }, icon("article"), h("span", {}, words(name)));
-  return link(url, {}, h("img", { src: pageAddress(url), alt: words(name), loading: "lazy" }));
+function fileLink(file) {
+  if (!words(file.content_type).startsWith("image/")) return nameLink(file);
+  const shown = link(file.url, {}, h("img", { src: pageAddress(file.url), alt: words(file.name), loading: "lazy", onerror: () => shown.replaceWith(nameLink(file)) }));
+  return shown;
 }
+
+/** For an image, if the page's policy allows no pictures of this server. */
+const nameLink = ({ name, url }) => link(url, { class: "file" }, icon("article"), h("span", { dir: "auto" }, words(name)));

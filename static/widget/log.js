@@ -2,7 +2,7 @@
 import { renderBlock } from "./blocks.js";
 import { colleagueName, noticeText } from "./colleagues.js";
 import { h, linked } from "./dom.js";
-import { renderFiles } from "./files.js";
+import { renderFiles, wordsOf } from "./files.js";
 import { asksForRating, RatingCard } from "./rating.js";
 
 const NEAR_PX = 80;
@@ -74,7 +74,7 @@ export class Log {
   }
 
   mine(message) {
-    return { key: message.id, build: () => h("div", { class: "me" }, h("p", { dir: "auto" }, linked(message.content))) };
+    return { key: message.id, build: () => ownBubble(wordsOf(message), renderFiles(message.attachments)) };
   }
 
   notice(message) {
@@ -136,7 +136,7 @@ export class Log {
 
   pending(item, talk) {
     const { say } = this.context;
-    const build = () => h("div", { class: "me" }, h("p", { dir: "auto" }, linked(item.content)), h("span", { class: "bad", role: "alert" }));
+    const build = () => ownBubble(item.content, renderFiles(item.files), h("span", { class: "bad", role: "alert" }));
     const update = (element) => {
       const failed = item.state === "failed";
       if (element.said === failed) return;
@@ -168,6 +168,8 @@ export class Log {
 
 /** The local day of a time; today for an invalid one. */
 const dayOf = (time) => (Number.isNaN(Date.parse(time)) ? new Date() : new Date(time)).toDateString();
+
+const ownBubble = (said, ...more) => h("div", { class: "me" }, said && h("p", { dir: "auto" }, linked(said)), ...more);
 
 function bubble(who) {
   const dots = h("span", { "aria-hidden": "true" }, h("i"), " ", h("i"), " ", h("i"));

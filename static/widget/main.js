@@ -55,7 +55,8 @@ class Widget {
 
   actions() {
     return {
-      write: (text) => this.talk.say(text),
+      write: (text, files) => this.talk.say(text, files),
+      upload: (file, options) => this.talk.upload(file, options),
       askForPerson: (request, once) => this.askForPerson(request, once),
       call: (place) => openCallWith(this.api, { ...place, base: this.base, name: this.panel.agent.name }),
       rate: (score, comment) => this.talk.rate(score, comment),

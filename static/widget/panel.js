@@ -1,4 +1,5 @@
 // The launcher and the panel it opens, in a shadow tree of their own.
+import { Attach } from "./attach.js";
 import { h, icon } from "./dom.js";
 import { hasColleague } from "./colleagues.js";
 import { Log } from "./log.js";
@@ -65,6 +66,7 @@ export class Panel {
     this.status = h("small", {}, this.say("Replies right away"));
     this.bar = h("p", { class: "bar", role: "status", hidden: true });
     this.long = h("p", { class: "problem long", id: "too-long", role: "status" });
+    this.refused = h("p", { class: "problem long", role: "alert" });
     this.latest = h("button", { type: "button", class: "latest", hidden: true, "aria-label": this.say("Newest messages"), onclick: () => this.toEnd() }, icon("down"));
     this.shell = h(
       "div",
@@ -81,10 +83,11 @@ export class Panel {
       this.latest,
       this.bar,
       this.long,
+      this.refused,
       this.composer(),
       this.reader.region,
     );
-    return this.shell;
+    return this.droppable(this.shell);
   }
 
   composer() {
@@ -93,24 +96,59 @@ export class Panel {
       "form",
       { class: "composer" },
       h("label", { class: "vh", for: "message" }, this.say("Your message")),
+      this.agent.files && this.attaching(),
       this.input,
-      h("button", { "aria-label": this.say("Send") }, icon("send")),
+      (this.send = h("button", { "aria-label": this.say("Send") }, icon("send"))),
     );
     form.addEventListener("submit", (event) => this.submit(event));
-    this.input.addEventListener("input", () => this.isTooLong());
+    this.input.addEventListener("input", () => (this.isTooLong(), (this.isSending = false)));
     this.input.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
     });
     return form;
   }
 
+  /** The list and the button of files. */
+  attaching() {
+    this.files = new Attach({
+      say: this.say,
+      upload: this.actions.upload,
+      refuse: (sentence) => (this.refused.textContent = sentence),
+      changed: () => this.filesChanged(),
+    });
+    this.input.addEventListener("paste", (event) => this.files.given(event, event.clipboardData));
+    return [this.files.list, this.files.button, this.files.input];
+  }
+
+  /** What was to be sent while a file was on its way goes out once it is there. */
+  filesChanged() {
+    this.send?.classList.toggle("busy", !this.files.isReady);
+    if (this.isSending && this.files.isReady) this.submit();
+  }
+
+  /** Takes files that are dropped anywhere on the panel. */
+  droppable(shell) {
+    const over = (event) => {
+      const isFile = this.files && event.dataTransfer.types.includes("Files");
+      if (isFile) event.preventDefault();
+      shell.classList.toggle("over", isFile && event.type === "dragover");
+    };
+    for (const type of ["dragover", "dragleave", "drop"]) shell.addEventListener(type, over);
+    shell.addEventListener("drop", (event) => this.files?.given(event, event.dataTransfer));
+    return shell;
+  }
+
   submit(event) {
-    event.preventDefault();
+    event?.preventDefault();
     const text = this.input.value.trim();
-    if (!text || this.isTooLong()) return;
-    this.input.value = "";
+    if (this.isTooLong()) return;
+    this.isSending = this.files?.isReady === false;
+    if (this.isSending) return;
+    const files = this.files?.take() ?? [];
+    if (!text && !files.length) return;
+    this.input.value = this.refused.textContent = "";
     this.toEnd();
-    this.actions.write(text);
+    this.actions.write(text, files);
   }
 
   /** Reports a message over the limit instead of cutting it. Characters are counted as the server does, by code points. */

@@ -1,5 +1,6 @@
 // One visitor's conversation: messages, streamed drafts, and the outbox.
 import { Refusal } from "./api.js";
+import { wordsOf } from "./files.js";
 import { pause, randomKey } from "./timing.js";
 
 const FIRST_DELAY_MS = 500;
@@ -193,8 +194,9 @@ export class Talk {
 
   // Outgoing messages
 
-  say(content) {
-    const item = { key: randomKey(), content, state: "sending" };
+  /** `files` were uploaded. */
+  say(content, files = []) {
+    const item = { key: randomKey(), content, files, state: "sending" };
     this.outbox.push(item);
     return this.send(item);
   }
@@ -220,7 +222,8 @@ export class Talk {
   }
 
   async postWithRetry(item) {
-    const post = () => this.api.post("messages", { content: item.content }, { once: item.key });
+    const said = { content: item.content, attachments: item.files.map(({ id }) => id) };
+    const post = () => this.api.post("messages", said, { once: item.key });
     try {
       return await post();
     } catch (error) {
@@ -242,9 +245,23 @@ export class Talk {
   }
 
   /** The stream may deliver a message before the response to its POST. */
-  arrived({ content }) {
-    const at = this.outbox.findIndex((item) => item.content === content && item.state === "sending");
+  arrived(message) {
+    const said = wordsOf(message);
+    const ids = (files) => (files ?? []).map(({ id }) => id).join();
+    const isSame = (item) => item.content === said && ids(item.files) === ids(message.attachments);
+    const at = this.outbox.findIndex((item) => item.state === "sending" && isSame(item));
     if (at >= 0) this.outbox.splice(at, 1);
+  }
+
+  /** Stores a file for the next message, and returns it. */
+  async upload(file, options) {
+    try {
+      return await this.api.upload(file, options);
+    } catch (error) {
+      if (error.status !== 401) throw error;
+      await this.renew();
+      return this.api.upload(file, options);
+    }
   }
 
   /** Stores the rating, and returns it. A repeated request changes nothing. */

@@ -64,6 +64,7 @@ NOT_HERE = {
     "account/2fa/webauthn/reauthenticate/": "redirects without a passkey",
     "files/<str:token>": "a file",
     "c/<str:token>/events": "a stream",
+    "c/<str:token>/attachments": "an upload of a script",
     "c/<str:token>/calls": "a call of a script",
     "c/<str:token>/calls/<uuid:call_id>": "JSON for a script",
     "c/<str:token>/calls/<uuid:call_id>/events": "a stream",

@@ -121,6 +121,7 @@ OPERATIONS = [
     Operation(f"{API}inbox/events", "GET", Scope.READ),
     # The body is an empty file.
     Operation(f"{ONE}/attachments", "POST", Scope.OPERATE, 422),
+    Operation(f"{ONE}/messages/attachments", "POST", Scope.CONVERSE, 422),
     # Nobody has answered the customer yet.
     Operation(f"{ONE}/rating", "PUT", Scope.CONVERSE, 409, {"score": 5}),
     Operation(f"{ONE}/notes", "GET", Scope.OPERATE),
@@ -480,6 +481,7 @@ BY_TOKEN = {
     # tests/conversations/widget.
     "widget/<str:key>/session",
     "widget/<str:key>/messages",
+    "widget/<str:key>/attachments",
     "widget/<str:key>/events",
     "widget/<str:key>/person",
     "widget/<str:key>/rating",
@@ -527,6 +529,7 @@ ACCOUNT = {
     "files/<str:token>": 404,
     "c/<str:token>": 404,
     "c/<str:token>/events": 404,
+    "c/<str:token>/attachments": 405,
     "c/<str:token>/calls": 405,
     "c/<str:token>/calls/<uuid:call_id>": 404,
     "c/<str:token>/calls/<uuid:call_id>/events": 404,

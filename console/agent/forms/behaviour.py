@@ -1,4 +1,4 @@
-"""Behavior: newer messages, claim checks, follow-ups, ratings, quality scoring."""
+"""Behavior: newer messages, claim checks, follow-ups, ratings, files, quality scoring."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def read(entries: Node) -> dict[str, Any]:
         "truthful_status": "truthful_status" in entries,
         "knowledge_in_prompt": "knowledge_in_prompt" in entries,
         "ask_for_ratings": "ask_for_ratings" in entries,
+        "take_files": "take_files" in entries,
         "score_quality_on": [name for name in SCORED_BY_CHOICE if name in scored],
         "follow_up_minutes": {kind: number_or_text(text) for kind in KINDS if (text := text_of(minutes, kind))},
         "follow_up_limit": number_or_text(text_of(entries, "follow_up_limit")),
@@ -61,6 +62,7 @@ def show(document: dict[str, Any], fields: FormFields) -> dict[str, Any]:
         "truthful_status": document["truthful_status"],
         "knowledge_in_prompt": document["knowledge_in_prompt"],
         "ask_for_ratings": document["ask_for_ratings"],
+        "take_files": document["take_files"],
         "minutes": [
             (KIND_NAMES[kind], fields.field(f"follow_up_minutes.{kind}", _short(minutes.get(kind, ""))))
             for kind in KINDS

@@ -1,8 +1,8 @@
 // The operator bar: takeover, handback and messages to the customer.
 import { Composer } from "../composer.js";
+import { Files } from "../files.js";
 import { gettext } from "../i18n.js";
 import { offerKeys } from "../keys.js";
-import { Files } from "./files.js";
 import { Replies } from "./replies.js";
 import { ReplyChat } from "./reply_chat.js";
 import { Templates } from "./templates.js";
@@ -44,7 +44,9 @@ export class Operator {
     const say = (words) => this.say(words);
     const part = (id) => form.querySelector(`#${id}`);
     this.replies = new Replies({ api, conversation, composer, tool: part("reply-tool"), say });
-    this.files = new Files({ api, conversation, form, tool: part("file-tool"), list: part("files"), say });
+    const path = `/conversations/${conversation}/attachments`;
+    const upload = (file, key) => api.upload(path, file, key);
+    this.files = new Files({ form, tool: part("file-tool"), list: part("files"), say, upload, kept: `mg-files:${conversation}` });
     this.chat = new ReplyChat({ api, conversation, part: part("reply-chat"), window: part("reply-window") });
     new Templates({ api, conversation, form, panel: part("template"), say, send: (body) => this.sendTemplate(body) });
     composer.isRefused = (content) => this.files.isBusy || this.replies.hasGap(content) || this.isWithoutWay();

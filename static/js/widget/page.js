@@ -33,7 +33,7 @@ function typed() {
 
 function draw() {
   stage.replaceChildren();
-  const actions = { write() {}, call: () => Promise.reject(new Error()), askForPerson() {}, hasAsked: () => false, known: () => "", opened() {}, closed() {} };
+  const actions = { write() {}, upload: () => new Promise(() => {}), call: () => Promise.reject(new Error()), askForPerson() {}, hasAsked: () => false, known: () => "", opened() {}, closed() {} };
   const panel = new Panel({ ...makeHost(stage), agent: { ...agent, ...typed() }, base: location.origin, actions, catalog });
   panel.open({ focus: false });
   panel.render(talk);

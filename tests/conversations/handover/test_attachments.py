@@ -14,6 +14,7 @@ from django.utils import timezone
 from conversations.common.attachment_links import attachment_url
 from conversations.handover.attachments import MAX_BYTES, MAX_UNSENT, delete_unsent
 from conversations.handover.file_types import detect_type, safe_name
+from conversations.handover.image_size import pixels_of
 from conversations.handover.operators import take_over
 from conversations.models import Attachment, Conversation
 from conversations.widget.event_filter import message_shown
@@ -149,11 +150,45 @@ def test_an_answer_has_at_most_five_files(api: Client, row: Conversation) -> Non
     assert [file["id"] for file in sent["attachments"]] == ids[4::-1]
 
 
+def head_of(content_type: str, side: int) -> bytes:
+    """The head of a square image."""
+    less = (side - 1).to_bytes(3, "little")
+    return {
+        "image/png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + side.to_bytes(4) * 2,
+        "image/gif": b"GIF89a" + side.to_bytes(2, "little") * 2,
+        "image/webp": b"RIFF\0\0\0\0WEBPVP8X" + bytes(8) + less * 2,
+        "image/jpeg": b"\xff\xd8\xff\xe0\0\x04\0\0\xff\xc2\0\x0b\x08" + side.to_bytes(2) * 2 + bytes(4),
+    }[content_type]
+
+
+@pytest.mark.parametrize("content_type", ["image/png", "image/gif", "image/webp", "image/jpeg"])
+def test_an_image_that_would_fill_the_memory_is_refused(api: Client, row: Conversation, content_type: str) -> None:
+    bomb, photo = head_of(content_type, 10_001), head_of(content_type, 10_000)
+    assert detect_type(bomb) == content_type
+    assert upload(api, row, bomb, "a").json()["error"]["code"] == "image_too_large"
+    assert upload(api, row, photo, "a").status_code == 201
+    assert pixels_of(photo[:8], content_type) == 0
+
+
+def test_webp_has_three_forms() -> None:
+    head = b"RIFF\0\0\0\0WEBP"
+    lossless = (3 - 1) | (2 - 1) << 14
+    assert pixels_of(head + b"VP8L\0\0\0\0\x2f" + lossless.to_bytes(4, "little"), "image/webp") == 6
+    assert pixels_of(head + b"VP8 " + bytes(10) + b"\x03\0\x02\0", "image/webp") == 6
+
+
 def test_too_many_unsent_files_are_a_conflict(tenant: Tenant, api: Client, row: Conversation) -> None:
     with tenant.tx():
         Attachment.objects.bulk_create(
             [
-                Attachment(conversation=row, name="a", content_type="text/plain", size=1, content=b"a")
+                Attachment(
+                    conversation=row,
+                    uploaded_by=tenant.owner,
+                    name="a",
+                    content_type="text/plain",
+                    size=1,
+                    content=b"a",
+                )
                 for _ in range(MAX_UNSENT)
             ]
         )
