@@ -56,6 +56,8 @@ class CallControl:
         # Set while the caller doesn't speak.
         self._silence = asyncio.Event()
         self._silence.set()
+        # Set once the session holds nothing unread. What is added before would be taken for the newest item.
+        self._is_read = asyncio.Event()
         self.stop: Mapping[str, str] | None = None
 
     async def run(self, *, is_taken_over: bool) -> None:
@@ -105,6 +107,7 @@ class CallControl:
 
     async def _hear_typed(self) -> None:
         """Say to the model what the caller types. It is stored as said before: after a crash, the agent asks again."""
+        await self._is_read.wait()
         async for words in typed_words(self._job, self._kept):
             self._reports.add([Report(words.report_id, ReportType.CALLER_SAID, text=words.text)])
             await self._reports.flush()
@@ -178,6 +181,7 @@ class CallControl:
 
     async def _greet(self) -> None:
         """Look the caller up within its limit, and have the agent speak first."""
+        self._is_read.set()
         if self._kept.looks_up_caller:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOKUP_SECONDS):
@@ -187,13 +191,14 @@ class CallControl:
         await self._respond()
 
     async def _resume(self) -> None:
-        """Give the model the results that it may not have, and read back what was said while nobody listened."""
+        """Read back what was said while nobody listened, and give the model the results that it may not have."""
         record = await in_db(read_record, self._job, self._kept)
+        self._seen_calls |= {called["call"] for called in record.undelivered}
+        found = await read_back(self._items, record)
+        self._is_read.set()
         for called in record.undelivered:
-            self._seen_calls.add(called["call"])
             if called["call"] != LOOKUP:
                 self._run_tool(called["call"], called["tool"], "{}")
-        found = await read_back(self._items, record)
         if found.has_missing_words:
             await in_db(mark_missing_words, self._job, self._kept)
             await self._tell(REPEAT)
@@ -218,7 +223,8 @@ class CallControl:
                     await self._deliver(frame)
 
     async def _deliver(self, frame: Frame) -> None:
-        """Insert an update into the session, once the caller is silent."""
+        """Insert an update into the session, once it is read and the caller is silent."""
+        await self._is_read.wait()
         await self._silence.wait()
         await self._tell(frame.data["text"], is_quiet=frame.event not in TOLD_NOW)
         seq = int(frame.data["seq"])

@@ -148,7 +148,9 @@ class OfflineCalls:
             case "hangup":
                 await session.end("ended")
             case "cut":
-                await session.cut()
+                await session.cut(keeps_out=body.get("keeps_out", False))
+            case "mend":
+                session.mend()
             case _:
                 return _error(404, "Unknown door.")
         return web.json_response(session.document)

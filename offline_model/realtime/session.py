@@ -66,6 +66,11 @@ class Session:
     _items: dict[str, Json] = field(default_factory=dict)
     _speaking: str = ""
     _peer: Peer | None = None
+    # Not set while nobody can connect.
+    _is_reachable: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        self._is_reachable.set()
 
     @property
     def document(self) -> Json:
@@ -88,6 +93,7 @@ class Session:
 
     async def serve(self, socket: web.WebSocketResponse) -> None:
         """Speak the control protocol on one connection."""
+        await self._is_reachable.wait()
         self._sockets.append(socket)
         try:
             await self.emit("session.created", session={"type": "realtime", **self.config})
@@ -160,12 +166,18 @@ class Session:
         for socket in list(self._sockets):
             await socket.close(code=1000)
 
-    async def cut(self) -> None:
-        """Drop the connections without ending the call."""
+    async def cut(self, *, keeps_out: bool = False) -> None:
+        """Drop the connections without ending the call. With `keeps_out`, new ones wait for `mend`."""
+        if keeps_out:
+            self._is_reachable.clear()
         for socket in list(self._sockets):
             if socket._req is not None and socket._req.transport is not None:
                 socket._req.transport.abort()
         await asyncio.sleep(0)
+
+    def mend(self) -> None:
+        """Serve connections again."""
+        self._is_reachable.set()
 
     async def emit(self, kind: str, **fields: Any) -> None:
         """Send one event to every connection."""

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from conversations.calls.control import REPEAT
-from conversations.calls.read_back import CUT_OFF
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, TurnCall
@@ -267,76 +265,3 @@ def test_a_caller_who_left_before_the_answer_ends_the_call(line: Line) -> None:
     line.provider.door(f"calls/{line.call_id}/hangup", {})
     line.deliver(*line.webhook())
     assert "before the call was answered" in line.until_state("ended").reason
-
-
-def test_a_lost_control_connection_is_opened_again(line: Line) -> None:
-    """The call goes on. Nothing was said meanwhile, so nothing is missing, and the agent asks for nothing."""
-    line.ring({"say": "Good evening!"})
-    line.until_said(("agent", "Good evening!"))
-    cut(line)
-    line.say("A table?", {"say": "For how many?"})
-    line.until_said(("user", "A table?"), ("agent", "For how many?"))
-    assert line.call().gaps == 1
-    assert [role for role, _ in line.transcript()] == ["agent", "user", "agent"]
-    assert not line.is_told(REPEAT)
-
-
-# What is said while nobody listens
-
-
-def cut(line: Line) -> None:
-    """Cut the control connection, and wait for the next one."""
-    line.provider.door(f"calls/{line.call_id}/cut", {})
-    until(lambda: line.is_told(CUT_OFF), seconds=40, what="the next connection")
-
-
-def test_words_of_a_gap_are_read_back(line: Line) -> None:
-    """The caller had begun to speak before, so the session gives their words, and the last ones of the agent."""
-    line.ring({"say": "Good evening!"})
-    line.until_said(("agent", "Good evening!"))
-    line.provider.door(f"calls/{line.call_id}/speak", {})
-    until(lambda: any(one["id"].startswith("speech:") for one in line.events("voice_reported")), what="the beginning")
-    line.provider.door(f"calls/{line.call_id}/cut", {})
-    line.say("A table?", {"say": "For how many?"}, {"say": "Could you repeat that?"})
-    line.until_said(("agent", "Could you repeat that?"))
-    said = line.transcript()
-    assert [role for role, _ in said] == ["agent", "system", "user", "agent", "agent"]
-    assert said[2:4] == [("user", "A table?"), ("agent", "For how many?")]
-    assert line.is_told(REPEAT)
-
-
-def test_what_the_session_does_not_give_is_marked_as_missing(line: Line) -> None:
-    """The caller spoke and was answered while nobody listened: only the newest item's id can be learned."""
-    line.ring({"say": "Good evening!"})
-    line.until_said(("agent", "Good evening!"))
-    line.provider.door(f"calls/{line.call_id}/cut", {})
-    line.say("A table?", {"say": "For how many?"}, {"say": "Could you repeat that?"})
-    line.until_said(("agent", "For how many?"), ("agent", "Could you repeat that?"))
-    [missing] = [text for role, text in line.transcript() if role == "system"]
-    assert "missing" in missing
-    assert ("user", "A table?") not in line.transcript()
-
-
-def test_a_function_call_of_a_gap_is_run(line: Line) -> None:
-    line.ring({"say": "Good evening!"})
-    line.until_said(("agent", "Good evening!"))
-    line.provider.door(f"calls/{line.call_id}/cut", {})
-    step = {"call": "search_knowledge", "call_id": "call_g", "arguments": {"query": "dogs"}}
-    line.say("Are dogs allowed?", step, {"say": "I don't know."})
-    line.until_said(("agent", "I don't know."))
-    assert list(line.at_provider()["outputs"]) == ["call_g"]
-
-
-def test_a_session_that_cannot_be_read_back_is_not_tried_again(line: Line) -> None:
-    """The keeper after two that got nowhere asks to repeat, and reads nothing."""
-    line.ring({"say": "Good evening!"})
-    line.until_said(("agent", "Good evening!"))
-    # The last report, so that none comes between the gaps.
-    until(lambda: "update_applied" in [one["type"] for one in line.events("voice_reported")], what="the directives")
-    cut(line)
-    with line.tenant.tx(), open_log(line.call().conversation_id) as log:
-        for _ in range(2):
-            log.add_event("call_gap", payload={})
-    line.provider.door(f"calls/{line.call_id}/cut", {})
-    until(lambda: line.is_told(REPEAT), seconds=40, what="the question to repeat")
-    assert line.call().gaps == 2
