@@ -115,12 +115,15 @@ def take_call(call: RelayedCall) -> HeldCall | None:
 
 
 def _before_last_words(conversation: Conversation) -> int:
-    """The event before the agent's last message if the caller has said nothing since, else the last event."""
+    """The event before the agent's last message if the caller has said nothing since, else the last event.
+
+    What the caller cut of it is not said again: the transcript says that it wasn't heard.
+    """
     said = Message.objects.filter(conversation=conversation).exclude(role=MessageRole.SYSTEM)
     newest = said.order_by("-seq").first()
     if newest is None or newest.role == MessageRole.USER:
         return conversation.last_event
-    told = conversation.events.filter(type=EventType.MESSAGE, payload__id=str(newest.pk)).order_by("seq").first()
+    told = conversation.events.filter(type=EventType.MESSAGE, payload__id=str(newest.pk)).order_by("-seq").first()
     return told.seq - 1 if told else conversation.last_event
 
 

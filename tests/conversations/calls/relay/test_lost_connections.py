@@ -31,6 +31,22 @@ def test_a_caller_is_connected_again(line: Line, model: ScriptedModel) -> None:
     line.until_said(("agent", SEVEN))
 
 
+@pytest.mark.standing_worker
+@pytest.mark.usefixtures("served")
+def test_words_that_the_caller_cut_are_not_said_again(line: Line, model: ScriptedModel) -> None:
+    """A promise in them would be one that the transcript doesn't know."""
+    caller = greeted(line, plays=False)
+    model.script("reply", text=SEVEN)
+    line.loop.run(caller.say("Have you a table?"))
+    line.until_said(("agent", SEVEN))
+    until(lambda: caller.said[-1] == SEVEN and not caller._is_in_cycle, what=f"the offer in {caller.said}")
+    line.loop.run(caller.interrupt("We have a table at seven,"))
+    line.until_said(("agent", "We have a table at seven, —"))
+    line.loop.run(caller.cut())
+    until(lambda: len(caller.said) == 3, seconds=40, what=f"the next session in {caller.said}")
+    assert caller.said[-1] == "We have a table at seven, —"
+
+
 @pytest.mark.short_leases
 def test_a_killed_web_process_loses_no_call(line: Line, served: Served, processes: ForkServer) -> None:
     """The next one takes it over, and what was said stays said."""
