@@ -76,11 +76,15 @@ def test_a_killed_web_process_loses_no_call(
     doomed.until(lambda: was_said(doomed, SEVEN), what="the offer")
     line.loop.run(caller.interrupt("We have a table at seven,"))
     cut = ("agent", "We have a table at seven, —")
-    doomed.until(lambda: cut in line.transcript() and caller.state == "connected", what="the cut")
+    # The process that dies of it may still hold the connection for a moment.
+    gaps = int(label not in ("relay.ending", "relay.ended"))
+    doomed.until(lambda: cut in line.transcript() and line.call().gaps == gaps, what="the cut")
     model.script("reply", text="Goodbye!", tool_calls=[{"name": "end_call", "arguments": {}}])
     until_connected(caller)
     line.loop.run(caller.say("Bye."))
     doomed.until(lambda: caller.said[-1] == "Goodbye!" or caller.state == "over", what="the goodbye")
+    # In the next session, too, the agent's voice ends.
+    caller.plays = True
     if caller.state == "connected":
         line.loop.run(caller.finish_playing())
     doomed.until(lambda: caller.state == "over", what="the end")
@@ -96,7 +100,8 @@ def test_a_killed_web_process_loses_no_call(
 
 def was_said(doomed: Doomed, text: str) -> bool:
     """True if the whole message was written and reached the caller. A caller who speaks before interrupts it."""
-    return doomed.caller.said[-1] == text and ("agent", text) in doomed.line.transcript()
+    has_reached = doomed.caller.said[-1] == text and not doomed.caller._is_in_cycle
+    return has_reached and ("agent", text) in doomed.line.transcript()
 
 
 def until_connected(caller: Caller) -> None:
