@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -60,20 +60,29 @@ def broken_links(page: Path) -> Iterator[str]:
             yield link
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_are_valid(page: Path) -> None:
-    assert list(broken_links(page)) == []
+def wrong_on_pages(look: Callable[[Path], Iterable[str]]) -> dict[str, list[str]]:
+    """What `look` finds wrong, by page."""
+    found = {name_of(page): list(look(page)) for page in PAGES}
+    return {page: wrong for page, wrong in found.items() if wrong}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_paths_exist(page: Path) -> None:
+def missing_paths(page: Path) -> list[str]:
     bases = (ROOT, ROOT / "tests") if page == RELIABILITY else (ROOT,)
-    assert [path for path in PATH.findall(page.read_text()) if not any((base / path).exists() for base in bases)] == []
+    return [path for path in PATH.findall(page.read_text()) if not any((base / path).exists() for base in bases)]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_modules_and_their_names_exist(page: Path) -> None:
-    assert [name for name in MODULE.findall(page.read_text()) if not is_defined(name)] == []
+def test_links_are_valid() -> None:
+    assert wrong_on_pages(broken_links) == {}
+
+
+def test_paths_exist() -> None:
+    assert wrong_on_pages(missing_paths) == {}
+
+
+def test_modules_and_their_names_exist() -> None:
+    names = {name for page in PAGES for name in MODULE.findall(page.read_text())}
+    undefined = {name for name in names if not is_defined(name)}
+    assert wrong_on_pages(lambda page: undefined.intersection(MODULE.findall(page.read_text()))) == {}
 
 
 def is_defined(name: str) -> bool:
@@ -100,9 +109,8 @@ def test_the_tests_of_the_guarantees_exist() -> None:
     assert [name for name in names if not re.search(rf"def test_\w*{name}", tests)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_management_commands_exist(page: Path) -> None:
-    assert set(MANAGE.findall(page.read_text())) <= set(get_commands())
+def test_management_commands_exist() -> None:
+    assert wrong_on_pages(lambda page: set(MANAGE.findall(page.read_text())) - set(get_commands())) == {}
 
 
 def test_every_page_is_linked_from_the_readme() -> None:
