@@ -17,7 +17,14 @@ from config.runner.embedded import EmbeddedServices
 
 ROOT = Path(__file__).resolve().parent.parent
 # The files that decide what a migrated database contains.
-MADE_OF = ("*/migrations/*.py", "tenancy/*.py", "config/runner/*.py", "requirements.txt")
+MADE_OF = (
+    "*/migrations/*.py",
+    "tenancy/*.py",
+    "tenancy/postgresql/*.py",
+    "projects/management/commands/migrate.py",
+    "config/runner/*.py",
+    "requirements.txt",
+)
 KEPT_SECONDS = 24 * 3600
 
 
