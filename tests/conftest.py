@@ -53,17 +53,23 @@ RESTAURANT = Path(__file__).resolve().parent.parent / "projects" / "demo" / "res
 PASSWORD = "correct horse battery"
 
 
-# Long files start first, so that no process is left alone with one at the end: the browser tests, and files with more tests
-# than this.
-BROWSER = "tests/browser/"
+# Long files start first, so that no process is left alone with one at the end: the browser tests, files with more tests than
+# MANY, and those whose tests wait for a lost wire to be noticed.
+BROWSER, WIRES = "tests/browser/", "tests/wires/"
 MANY = 300
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the tests: browser tests, the largest files, then the others by name."""
+    """Order the tests: browser tests, the largest files, those of lost wires, then the others by name."""
     tests = Counter(item.path for item in items)
     many = {path: number for path, number in tests.items() if number > MANY}
-    items.sort(key=lambda item: (not item.nodeid.startswith(BROWSER), -many.get(item.path, 0)))
+    items.sort(
+        key=lambda item: (
+            not item.nodeid.startswith(BROWSER),
+            -many.get(item.path, 0),
+            not item.nodeid.startswith(WIRES),
+        )
+    )
 
 
 class FilesAndBrowser(LoadFileScheduling):
