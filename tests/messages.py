@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,13 +64,12 @@ class Audience:
     def languages(self) -> list[str]:
         return [code for code in self.codes if code != settings.LANGUAGE_CODE]
 
-    def sentences(self, domain: str) -> Iterator[Sentence]:
+    def sentences(self, domain: str) -> tuple[Sentence, ...]:
         """The messages of the sources, with their context. Staff's don't repeat those of customers."""
         if self is CUSTOMERS:
-            yield from _of_customers(domain)
-        else:
-            known = set(_of_customers(domain))
-            yield from (one for one in _of_staff(domain) if one not in known)
+            return _of_customers(domain)
+        known = set(_of_customers(domain))
+        return tuple(one for one in _of_staff(domain) if one not in known)
 
     def folder_of(self, language: str) -> Path:
         return ROOT / self.folder / language / "LC_MESSAGES"
@@ -79,16 +79,17 @@ CUSTOMERS = Audience("locale", tuple(code for code, _ in settings.LANGUAGES))
 STAFF = Audience("console/locale", tuple(code for code, _ in settings.STAFF_LANGUAGES))
 
 
-def _of_customers(domain: str) -> Iterator[Sentence]:
-    for source in python_sources() if domain == "django" else [*_pages(), *_widget()]:
-        if source.is_for_customers:
-            yield from source.sentences()
+# Read once: the catalogs of all languages have the same messages.
+@cache
+def _of_customers(domain: str) -> tuple[Sentence, ...]:
+    sources = python_sources() if domain == "django" else [*_pages(), *_widget()]
+    return tuple(sentence for source in sources if source.is_for_customers for sentence in source.sentences())
 
 
-def _of_staff(domain: str) -> Iterator[Sentence]:
-    for source in python_sources() if domain == "django" else _pages():
-        if not source.is_for_customers:
-            yield from source.sentences()
+@cache
+def _of_staff(domain: str) -> tuple[Sentence, ...]:
+    sources = python_sources() if domain == "django" else _pages()
+    return tuple(sentence for source in sources if not source.is_for_customers for sentence in source.sentences())
 
 
 def widget_sentences() -> set[str]:
@@ -143,14 +144,19 @@ def template_of(audience: Audience, domain: str) -> Catalog:
     return template
 
 
-def stored(audience: Audience, language: str, domain: str) -> Catalog:
+def _read(audience: Audience, language: str, domain: str) -> Catalog:
     with (audience.folder_of(language) / f"{domain}.po").open("rb") as file:
         return read_po(file, locale=language, domain=domain)
 
 
+# A catalog that was read is shared: nobody changes it.
+stored = cache(_read)
+
+
+@cache
 def updated(audience: Audience, language: str, domain: str) -> Catalog:
     """The stored catalog, updated with the sources' messages. Obsolete ones are removed."""
-    catalog = stored(audience, language, domain)
+    catalog = _read(audience, language, domain)
     catalog.update(template_of(audience, domain), no_fuzzy_matching=True, update_creation_date=False)
     catalog.obsolete.clear()
     return catalog

@@ -225,7 +225,7 @@ def names_of(node: ast.AST, *, package: tuple[str, ...]) -> list[str]:
         base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
         module = ".".join(part for part in (base, node.module) if part)
         return [module] if module.count(".") else [f"{module}.{alias.name}" for alias in node.names]
-    if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in BY_NAME:
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in BY_NAME:
         return [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
     return []
 
