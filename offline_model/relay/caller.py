@@ -148,13 +148,30 @@ class Caller:
         headers = {"X-Twilio-Signature": signature(url, {}, token=self.token)}
         self._is_ended, ending = False, {"SessionId": f"VX{uuid4().hex}", "SessionDuration": "1"}
         try:
-            self._socket = await self._http.ws_connect(url, headers=headers, heartbeat=10)
+            socket = self._socket = await self._http.ws_connect(url, headers=headers, heartbeat=10)
         except (aiohttp.ClientError, OSError):
             return {**ending, "CallStatus": "in-progress", "SessionStatus": "failed", "ErrorCode": REFUSED}
+        handoff = ""
+        try:
+            with suppress(aiohttp.ClientError, OSError):
+                handoff = await self._converse(socket)
+        finally:
+            # Of a caller who is stopped as well: a connection that is left open is reported whenever it is collected.
+            self._socket = None
+            with suppress(aiohttp.ClientError, OSError):
+                await socket.close()
+        if self._is_hung_up:
+            return {**ending, "CallStatus": "completed", "SessionStatus": "completed"}
+        self.state = "ringing"
+        if self._is_ended:
+            return {**ending, "CallStatus": "in-progress", "SessionStatus": "ended", "HandoffData": handoff}
+        return {**ending, "CallStatus": "in-progress", "SessionStatus": "failed", "ErrorCode": CLOSED}
+
+    async def _converse(self, socket: aiohttp.ClientWebSocketResponse) -> str:
+        """Hear the agent until the session ends. Returns what the application hands off."""
         await self._set_up()
         self.state = "connected"
-        handoff = ""
-        async for frame in self._socket:
+        async for frame in socket:
             if frame.type is not aiohttp.WSMsgType.TEXT:
                 break
             message = json.loads(frame.data)
@@ -162,17 +179,9 @@ class Caller:
             if message["type"] == "text":
                 await self._on_text(message)
             elif message["type"] == "end":
-                self._is_ended, handoff = True, message.get("handoffData", "")
-                break
-        with suppress(aiohttp.ClientError, OSError):
-            await self._socket.close()
-        self._socket = None
-        if self._is_hung_up:
-            return {**ending, "CallStatus": "completed", "SessionStatus": "completed"}
-        self.state = "ringing"
-        if self._is_ended:
-            return {**ending, "CallStatus": "in-progress", "SessionStatus": "ended", "HandoffData": handoff}
-        return {**ending, "CallStatus": "in-progress", "SessionStatus": "failed", "ErrorCode": CLOSED}
+                self._is_ended = True
+                return str(message.get("handoffData", ""))
+        return ""
 
     async def _set_up(self) -> None:
         await self.send(
