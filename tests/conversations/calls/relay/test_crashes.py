@@ -23,6 +23,12 @@ LINK, SENT, SEVEN = (
 )
 
 
+@pytest.fixture(autouse=True)
+def _steady_leases(processes: ForkServer) -> None:
+    """A pause of a loaded machine is no gap: a living process keeps its call, and the next connection takes a dead one's."""
+    processes.lease_seconds = 30
+
+
 @dataclass
 class Doomed:
     """A web process that dies at its label, and is started again by what waits for its caller."""
