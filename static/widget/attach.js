@@ -61,6 +61,7 @@ export class Attach {
     item.element = this.chip(item);
     this.items.push(item);
     this.render();
+    this.list.scrollTop = this.list.scrollHeight;
     this.send(item);
   }
 
