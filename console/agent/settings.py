@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -15,7 +15,6 @@ from console.agent.nested_form_data import Node, number_of, printable_text, read
 from console.agent.page import form_context, tab_url
 from console.agent.sections import HOURS, MODELS, SECTIONS, Section
 from projects.agents.agent_versions import ChangedMeanwhile, Edit, change_agent
-from projects.agents.drafts import read_draft
 from projects.agents.model_choice import key_attribute
 from projects.agents.model_key import change_key, has_stored_key, is_key_lost
 from projects.agents.services import latest_agent_version
@@ -41,14 +40,21 @@ def settings_page(request: HttpRequest, project_slug: str, section: str) -> Http
     return show_section(request, form_context(request, entry, BY_SLUG[section]), entry)
 
 
-def show_section(request: HttpRequest, context: dict[str, object], entry: Entry, *, status: int = 200) -> HttpResponse:
+def show_section(request: HttpRequest, context: dict[str, Any], entry: Entry, *, status: int = 200) -> HttpResponse:
     """Render a section from its form context."""
-    with tenant_tx(entry.project.organization.pk):
-        url = str(read_draft(entry.project).newest.document.get("model_base_url", ""))
-        attribute = key_attribute(entry.project, url)
-        context["has_key"] = has_stored_key(entry.project, attribute=attribute)
-        context["is_key_lost"] = is_key_lost(entry.project, attribute=attribute)
+    if context["section"] is MODELS:
+        context |= _key_context(entry, url=str(context["document"]["model_base_url"]))
     return render(request, "agent/section.html", context, status=status)
+
+
+def _key_context(entry: Entry, *, url: str) -> dict[str, bool]:
+    """Whether a key for the model at `url` is stored, and can't be read any more."""
+    with tenant_tx(entry.project.organization.pk):
+        attribute = key_attribute(entry.project, url)
+        return {
+            "has_key": has_stored_key(entry.project, attribute=attribute),
+            "is_key_lost": is_key_lost(entry.project, attribute=attribute),
+        }
 
 
 def _save(request: HttpRequest, entry: Entry, section: Section) -> HttpResponse:
