@@ -1,9 +1,11 @@
-"""Validation of the request headers that a tenant may set."""
+"""Validation of the request headers that a tenant may set, and reading of those of a response."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from outbound.errors import InvalidRequest
 
@@ -43,3 +45,18 @@ def check_headers(headers: Mapping[str, str]) -> None:
                 f"The value of the header {name} is too long or contains a line break, a control character or a non-Latin letter.",
                 reason="bad_header",
             )
+
+
+def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
+    """The seconds of the header Retry-After, which may also be a date; None if it is missing or neither."""
+    text = headers.get("retry-after", "")
+    if re.fullmatch(r"\d{1,6}", text.strip(), re.ASCII):
+        return float(text)
+    try:
+        due_at = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    if due_at.tzinfo is None:
+        # HTTP dates without a zone, or with -0000, are in UTC.
+        due_at = due_at.replace(tzinfo=UTC)
+    return max(0.0, (due_at - datetime.now(UTC)).total_seconds())

@@ -124,10 +124,10 @@ async def test_each_status_has_its_documented_outcome(
 
 
 @pytest.mark.parametrize(
-    ("header", "seconds"), [("7", 7), ("Wed, 21 Oct 2026 07:28:00 GMT", None), ("9" * 40, None), ("-1", None)]
+    ("header", "seconds"), [("7", 7), ("Wed, 21 Oct 2020 07:28:00 GMT", 0), ("9" * 40, None), ("-1", None)]
 )
 async def test_retry_after_is_respected(twilio_api: TwilioServer, header: str, seconds: float | None) -> None:
-    """Seconds, if valid; otherwise our own delays apply."""
+    """Seconds or a date, if valid; otherwise our own delays apply."""
     twilio_api.script.answer = (429, refusal(429, 20429, "Too Many Requests")[1], {"Retry-After": header})
     assert (await send(twilio_api)).retry_after_seconds == seconds
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from uuid import UUID
@@ -20,6 +19,7 @@ from django.conf import settings
 from jobs.failpoints import failpoint
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
+from outbound.headers import retry_after_seconds
 from projects.api.parsers import parse_value
 from projects.common.api_error import ApiError
 from projects.common.characters import without_control_characters
@@ -173,7 +173,7 @@ def _outcome(
             return Outcome(Ending.LATER, **kept)
         result = {**result_of(reply, status=status), **({"note": note} if note else {})}
         return Outcome.done(reply.told or "It was done.", result=result, **kept)
-    retry_after = _seconds(headers.get("retry-after", ""))
+    retry_after = retry_after_seconds(headers)
     if retry_after is not None and status in (429, 503):
         return Outcome.not_sent(
             f"The endpoint takes no more just now ({status}).", retry_after_seconds=retry_after, **kept
@@ -255,20 +255,6 @@ def _document(text: str) -> Any:
         return parse_value(text) if text else None
     except ApiError:
         return None
-
-
-def _seconds(text: str) -> float | None:
-    """Seconds of a Retry-After header, which may also be a date."""
-    if re.fullmatch(r"\d{1,6}", text.strip()):
-        return float(text)
-    try:
-        due_at = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
-        return None
-    if due_at.tzinfo is None:
-        # HTTP dates without a zone, or with -0000, are in UTC.
-        due_at = due_at.replace(tzinfo=UTC)
-    return max(0.0, (due_at - datetime.now(UTC)).total_seconds())
 
 
 PREFIX = "whsec_"

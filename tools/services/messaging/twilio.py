@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard, Response
+from outbound.headers import retry_after_seconds
 from outbound.origin import is_same_server
 from projects.api.parsers import parse_value
 from projects.common.api_error import ApiError
@@ -183,10 +184,4 @@ def _read(response: Response) -> TwilioResponse:
         # A document that the ledger can't store is not Twilio's. The status still counts.
         found = None
     document = found if isinstance(found, dict) else {}
-    return TwilioResponse(
-        response.status, document, text[:LONGEST_EXCERPT], _seconds(response.headers.get("retry-after", ""))
-    )
-
-
-def _seconds(text: str) -> float | None:
-    return float(text) if text.isascii() and text.isdigit() and len(text) < 6 else None
+    return TwilioResponse(response.status, document, text[:LONGEST_EXCERPT], retry_after_seconds(response.headers))
