@@ -90,7 +90,7 @@ async def send(url: str, text: str) -> SlackResult:
     """Post one message. No transaction may be open, because it can take 10 seconds."""
     body = json.dumps({"text": str(text)}).encode()
     try:
-        response = await _guard().request("POST", url, headers={gettext("Content-Type"): "application/json"}, body=body)
+        response = await _guard().request("POST", url, headers={"Content-Type": "application/json"}, body=body)
     except (BlockedAddress, InvalidRequest) as error:
         return SlackResult(Send.FAILED, str(error))
     except NotSent as error:
