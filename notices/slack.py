@@ -7,9 +7,9 @@ may have arrived: it is `unknown` and never sent again. A message that surely di
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
@@ -17,8 +17,9 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext, override
 
 from jobs.enqueue import JobRequest, enqueue
+from jobs.errors import TryLater
 from jobs.failpoints import failpoint
-from jobs.fence import job_tx, prove
+from jobs.fence import age_of, job_tx, prove
 from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
 from jobs.models import State
 from notices.links import url_of
@@ -26,6 +27,7 @@ from notices.models import Notice, NoticeSettings, Send
 from notices.preferences import preferences_of
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
+from outbound.headers import retry_after_seconds
 from outbound.tenant import on_behalf_of
 from projects.accounts.languages import language_of_user
 from projects.common.api_error import ApiError
@@ -38,6 +40,9 @@ LANE = "notice_slack"
 FIELD = "notice_settings.slack_url"
 MOST_LISTED = 20
 LONGEST_ERROR = 300
+# A limit of Slack's holds messages up for so long, whatever it says.
+LONGEST_PAUSE_SECONDS = 3_600
+MOST_PATIENCE = timedelta(days=1)
 TEST = lazy("This is a test notification from Makegood.")
 
 
@@ -56,10 +61,11 @@ class SlackMessage:
 
 @dataclass(frozen=True)
 class SlackResult:
-    """The outcome of a message. `error` is a sentence for its member."""
+    """The outcome of a message. `error` is a sentence for its member. `pause_seconds` is the pause that Slack asks for."""
 
     state: Send
     error: str = ""
+    pause_seconds: float | None = None
 
 
 def checked_url(url: str) -> str:
@@ -96,10 +102,10 @@ async def send(url: str, text: str) -> SlackResult:
     except NotSent as error:
         return SlackResult(Send.DUE, str(error))
     except Unreadable as error:
-        return _result(error.status)
+        return _result(error.status, {})
     except OutboundError as error:
         return SlackResult(Send.UNKNOWN, str(error))
-    return _result(response.status)
+    return _result(response.status, response.headers)
 
 
 def queue(member_id: UUID, *, project_id: UUID, cause: str, run_after: datetime | None = None) -> None:
@@ -122,6 +128,8 @@ async def run(job: ClaimedJob) -> None:
         result = await send(message.url, message.text)
     failpoint(f"{LANE}.sent_pre_commit")
     await in_db(_finish, job, message, result)
+    if result.state is Send.DUE and result.pause_seconds and await in_db(age_of, job) < MOST_PATIENCE:
+        raise TryLater(result.error, delay_seconds=min(result.pause_seconds, LONGEST_PAUSE_SECONDS))
     if result.state is Send.DUE:
         raise NotDelivered(NotDelivered.__doc__)
 
@@ -186,11 +194,12 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("|", "¦")
 
 
-def _result(status: int) -> SlackResult:
+def _result(status: int, headers: Mapping[str, str]) -> SlackResult:
     if 200 <= status < 300:
         return SlackResult(Send.SENT)
     if status == 429:
-        return SlackResult(Send.DUE, gettext("Slack accepts no more messages at the moment (429)."))
+        sentence = gettext("Slack accepts no more messages at the moment (429).")
+        return SlackResult(Send.DUE, sentence, retry_after_seconds(headers))
     if status >= 500:
         return SlackResult(
             Send.UNKNOWN,

@@ -85,6 +85,18 @@ def test_a_message_that_was_not_taken_is_retried(tenant: Tenant, slack: Target, 
     assert (len(slack.log), [one.slack for one in all_notices(tenant)]) == (2, [Send.SENT])
 
 
+def test_a_message_waits_for_as_long_as_slack_says(tenant: Tenant, slack: Target, raised: Raise) -> None:
+    slack.answers(Answers(status=429, headers={"Retry-After": "120"}), Answers())
+    raised()
+    run(lane.LANE)
+    with tenant.tx():
+        [waits] = Job.objects.filter(lane=lane.LANE, state=State.QUEUED).values_list(F("run_after") - Now(), "attempts")
+    assert (timedelta(seconds=100) < waits[0] <= timedelta(seconds=120), waits[1]) == (True, 0)
+    make_due(tenant)
+    run(lane.LANE)
+    assert [one.slack for one in all_notices(tenant)] == [Send.SENT]
+
+
 def test_messages_wait_for_the_end_of_the_quiet_hours(tenant: Tenant, slack: Target, raised: Raise) -> None:
     now = datetime.now(UTC)
     quiet = {"quiet_from": (now - timedelta(hours=1)).time(), "quiet_to": (now + timedelta(hours=1)).time()}
