@@ -60,6 +60,7 @@ LANES: Mapping[str, LaneLabel] = {
     ),
     "notice_email": LaneLabel(lazy("Notification e-mail"), lazy("Members weren’t e-mailed their notifications.")),
     "notice_slack": LaneLabel(lazy("Slack message"), lazy("A member wasn’t notified in Slack.")),
+    "notice_push": LaneLabel(lazy("Browser notification"), lazy("A member wasn’t notified in a browser.")),
     "limit_notice": LaneLabel(
         lazy("Limit notification"), lazy("Nobody was notified about a limit that is nearly used up or reached.")
     ),
@@ -84,6 +85,7 @@ LANES_WITHOUT_TURN = (
     "limit_notice",
     "notice_email",
     "notice_slack",
+    "notice_push",
     "calendar",
     "mailbox",
     "evaluation",

@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from console.sidebar_badges import sidebar_badges
+from notices.push.vapid import public_key
 from notices.services import unread_count
 from projects.models import Project, Role, User
 from projects.models.key import Scope
@@ -35,6 +36,7 @@ def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = N
     return {
         "counts": badges,
         "unread": unread,
+        "push_key": public_key(),
         "project": entry.project,
         "organization": entry.project.organization,
         "member": {

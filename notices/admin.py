@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from notices.models import Notice, NoticeEmail, NoticeSettings
+from notices.models import Notice, NoticeEmail, NoticeSettings, PushMessage, PushSubscription
 from projects.admin.tenant_admin import TenantAdmin
 
 
@@ -32,3 +32,19 @@ class NoticeEmailAdmin(TenantAdmin):
     list_select_related = ("project",)
     search_fields = ("=id", "=member__id")
     date_hierarchy = "sent_at"
+
+
+@admin.register(PushSubscription)
+class PushSubscriptionAdmin(TenantAdmin):
+    list_display = ("name", "member", "created_at", "sent_at", "retry_at", "error")
+    list_select_related = ("member",)
+    search_fields = ("=id", "=member__id", "name")
+    hidden = ("secret",)
+    date_hierarchy = "created_at"
+
+
+@admin.register(PushMessage)
+class PushMessageAdmin(TenantAdmin):
+    list_display = ("subscription", "notice_id")
+    list_select_related = ("subscription",)
+    search_fields = ("=id", "=notice_id", "=subscription__id")

@@ -1,4 +1,4 @@
-"""Notices to members, how each member wants them, and when they were last e-mailed."""
+"""Notices to members, how each member wants them, the browsers that get them, and when they were last e-mailed."""
 
 from __future__ import annotations
 
@@ -130,3 +130,48 @@ class NoticeEmail(TenantModel):
 
     def __str__(self) -> str:
         return f"notice e-mail of {self.sent_at}"
+
+
+class PushSubscription(TenantModel):
+    """A member's browser that takes push messages.
+
+    `browser` is the digest of its endpoint, the same in each organization of the person. `secret` holds the endpoint and
+    the browser's keys, encrypted. `error` is the reason for which the last message was refused. After `failures` in a
+    row, the next message waits until `retry_at`.
+    """
+
+    member = TenantForeignKey("projects.Member", related_name="push_subscriptions")
+    browser = models.CharField(max_length=64)
+    name = models.CharField(max_length=60)
+    secret = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+    sent_at = models.DateTimeField(null=True)
+    error = models.CharField(max_length=300, blank=True)
+    failures = models.PositiveSmallIntegerField(default=0)
+    retry_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "member", "browser"], name="one_push_subscription")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PushMessage(TenantModel):
+    """A notice that a browser has not been sent yet. The row is deleted when its message is out, or not needed any more.
+
+    A notice that is raised anew gives it another id, so that the end of an earlier message doesn't delete it.
+    """
+
+    subscription = TenantForeignKey(PushSubscription, related_name="messages")
+    notice_id = models.UUIDField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "subscription", "notice_id"], name="one_push_message")
+        ]
+
+    def __str__(self) -> str:
+        return f"push message of {self.notice_id}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_noop
 
-from notices.models import Notice, NoticeEmail, NoticeSettings
+from notices.models import Notice, NoticeEmail, NoticeSettings, PushMessage, PushSubscription
 from tenancy.personal_data import Fate, TableContents
 
 TABLES = (
@@ -22,4 +22,11 @@ TABLES = (
         other=("ways", "frequency", "timezone", "slack_error"),
     ),
     TableContents(NoticeEmail, gettext_noop("When members were e-mailed")),
+    TableContents(
+        PushSubscription,
+        gettext_noop("Browsers in which members are notified"),
+        secret=("secret",),
+        other=("browser", "name", "error"),
+    ),
+    TableContents(PushMessage, gettext_noop("Notifications that wait for a browser")),
 )

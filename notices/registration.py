@@ -1,21 +1,40 @@
-"""Registration of the lanes that send notices, and of the receivers of signals from the rooms below."""
+"""Registration of the lanes that send notices, and of the receivers of signals from accounts and the rooms below."""
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
+
+from allauth.account.signals import password_changed, password_reset
+from django.contrib.auth.signals import user_logged_out
+from django.http import HttpRequest
 
 from notices import emails, slack
 from notices.models import NoticeKind
+from notices.push import lane as push
+from notices.push.subscriptions import forget_others, forget_session
 from notices.services import notify, settle
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import reauth_changed
-from projects.models import Source
+from projects.models import Source, User
 
 
 def register() -> None:
     emails.DIGEST.register()
     slack.register_lane()
+    push.register_lane()
+    user_logged_out.connect(on_signed_out)
+    password_changed.connect(on_new_password)
+    password_reset.connect(on_new_password)
     reauth_changed.connect(on_reauth_changed)
+
+
+def on_signed_out(sender: Any, request: HttpRequest | None, user: User | None, **_: Any) -> None:
+    forget_session(request, user)
+
+
+def on_new_password(sender: Any, request: HttpRequest | None, user: User, **_: Any) -> None:
+    forget_others(request, user)
 
 
 def on_reauth_changed(source_id: UUID, is_needed: bool) -> None:

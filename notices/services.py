@@ -13,8 +13,9 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from notices import emails, slack
-from notices.models import Notice, NoticeKind, Send, Way
+from notices.models import Notice, NoticeKind, PushSubscription, Send, Way
 from notices.preferences import Preferences, preferences_of
+from notices.push import lane as push
 from projects.models import Member, Role
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
@@ -90,9 +91,12 @@ def mark_read(member: Member, project_id: UUID, notices: Collection[UUID] | None
 
 
 def claim_for_browser(member: Member, project_id: UUID) -> list[Notice]:
-    """The notices of a project that this browser shows now, each given out once. None in quiet hours."""
+    """The notices of a project that this browser shows now, each given out once. None in quiet hours, and none to a member
+    whose browsers are sent them.
+    """
     [now] = Member.objects.filter(pk=member.pk).values_list(Now(), flat=True)
-    if preferences_of([member.pk])[member.pk].quiet_until(now):
+    is_quiet = preferences_of([member.pk])[member.pk].quiet_until(now) is not None
+    if is_quiet or PushSubscription.objects.filter(member=member).exists():
         return []
     rows = Notice.objects.filter(member=member, project_id=project_id, browser=Send.DUE, read_at=None)
     due = list(rows.select_for_update(of=("self",)).select_related("project").order_by("created_at")[:MOST_SHOWN])
@@ -121,6 +125,8 @@ def _raise(
         *(uuid7(), current_organization_id(), project_id, member.pk, kind.value, subject, object_id, text),
         *(Way.BELL in ways, *(state.value for state in states)),
     )
+    if rows and Way.BROWSER in ways:
+        push.queue(member.pk, rows[0][0], project_id=project_id)
     if rows and Way.SLACK in ways:
         slack.queue(member.pk, project_id=project_id, cause=str(uuid7()))
     return {Way.EMAIL} if rows and is_emailed else set()

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from notices.models import NoticeSettings
+from notices.models import NoticeSettings, PushSubscription
 from operations.finding import Finding, Section, bad, ok, plural, warn
 from projects.models import Attribute, Source, Widget
 from tenancy.scope import platform_scope
@@ -29,6 +29,7 @@ SECRETS: tuple[tuple[type[models.Model], str], ...] = (
     (EventSubscription, "secrets"),
     (CustomTool, "secrets"),
     (NoticeSettings, "slack_url"),
+    (PushSubscription, "secret"),
 )
 MOST_READ = 2_000
 OLD = timedelta(days=365)

@@ -68,6 +68,7 @@ ROOMS = {
             "digest",
             "emails",
             "slack",
+            "push",
             "services",
             "settings",
             "api",

@@ -19,9 +19,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from console.parameters import parse_uuid
+from console.timestamps import Timestamp, format_timestamp
 from notices import slack
 from notices.models import Frequency, NoticeKind, NoticeSettings, Send, Way
 from notices.preferences import DEFAULT
+from notices.push.subscriptions import HERE, browsers_of
+from notices.push.vapid import public_key
 from notices.settings import NoticeChoices, save_settings, settings_of, slack_address
 from projects.common.api_error import ApiError
 from projects.common.mail import has_server
@@ -53,6 +56,18 @@ class KindRow:
     kind: str
     label: str
     cells: Sequence[Cell]
+
+
+@dataclass(frozen=True)
+class BrowserRow:
+    """A browser of the person that takes push messages."""
+
+    browser: str
+    name: str
+    is_here: bool
+    added: Timestamp
+    sent: Timestamp | None
+    error: str
 
 
 @never_cache
@@ -152,6 +167,8 @@ def _render(
         "zones": sorted(time_zones()),
         "has_slack": bool(settings.slack_url),
         "has_mail": has_server(),
+        "push_key": public_key(),
+        "browsers": _browsers(request),
         "errors": errors or {},
     }
     return render(request, "people/notices.html", context, status=422 if errors else 200)
@@ -160,6 +177,20 @@ def _render(
 def _row(kind: NoticeKind, settings: NoticeSettings) -> KindRow:
     chosen = settings.ways.get(kind.value, DEFAULT[kind.value])
     return KindRow(kind.value, str(kind.label), [Cell(way.value, str(way.label), way.value in chosen) for way in Way])
+
+
+def _browsers(request: HttpRequest) -> list[BrowserRow]:
+    return [
+        BrowserRow(
+            browser=one.browser,
+            name=one.name,
+            is_here=one.browser == request.session.get(HERE),
+            added=format_timestamp(one.created_at),
+            sent=format_timestamp(one.sent_at) if one.sent_at else None,
+            error=one.error,
+        )
+        for one in browsers_of(cast(User, request.user))
+    ]
 
 
 def _places(user: User) -> list[Place]:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from django.urls import path
 
 from console.csv_export import csv_view
-from console.people import accept_invitation, account, audit_log, invitations, keys, members, notice_settings, welcome
+from console.people import (
+    accept_invitation,
+    account,
+    audit_log,
+    browsers,
+    invitations,
+    keys,
+    members,
+    notice_settings,
+    welcome,
+)
 from console.people.audit_export import AUDIT_LOG
 
 HERE = "p/<slug:project_slug>"
@@ -13,6 +23,10 @@ HERE = "p/<slug:project_slug>"
 urlpatterns = [
     path("account/", account.account, name="account"),
     path("account/notices/", notice_settings.notice_settings, name="notice_settings"),
+    path("account/browsers", browsers.browsers, name="browsers"),
+    path("account/browsers/<slug:browser>/test", browsers.test, name="browser_test"),
+    path("account/browsers/<slug:browser>/remove", browsers.remove, name="browser_remove"),
+    path("p/service-worker.js", browsers.service_worker, name="service_worker"),
     path("account/language", account.language, name="language"),
     path("account/shortcuts", account.shortcuts, name="shortcuts"),
     path("welcome", welcome.welcome, name="welcome"),

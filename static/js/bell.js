@@ -1,4 +1,4 @@
-// The bell: its count, the list below it, and notices of the browser while a page is open.
+// The bell: its count, the list below it, and notices of the browser. Without push messages, they come while a page is open.
 import { h, icon } from "./dom.js";
 import { ask } from "./ended.js";
 import { gettext } from "./i18n.js";
@@ -61,4 +61,7 @@ list.addEventListener("toggle", ({ newState }) => {
 bell.setAttribute("aria-expanded", "false");
 document.addEventListener("visibilitychange", () => document.hidden || look());
 setInterval(look, EVERY_MS);
-if (mayShow()) look();
+if (mayShow()) {
+  look();
+  import("./push.js").then(({ renew }) => renew(bell.dataset.push)).catch(() => {});
+}

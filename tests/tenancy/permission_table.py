@@ -455,6 +455,7 @@ PUBLIC = {
     "livez",
     "widget.js",
     "call.js",
+    "p/service-worker.js",
     "i18n/<str:language>.js",
     "i18n/console/<str:language>.js",
     f"{API}schema/",
@@ -504,6 +505,10 @@ ACCOUNT = {
     "account/2fa/totp/deactivate/": 302,
     "account/language": 302,
     "account/shortcuts": 302,
+    "account/browsers": 302,
+    # Another person's, or none.
+    "account/browsers/<slug:browser>/remove": 404,
+    "account/browsers/<slug:browser>/test": 404,
     "account/2fa/webauthn/": 302,
     "account/2fa/webauthn/add/": 302,
     "account/2fa/webauthn/keys/<int:pk>/edit/": 302,
