@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import time
 from typing import Any, cast
@@ -145,6 +146,9 @@ def _typed(user: User, place: Place, posted: QueryDict) -> NoticeSettings:
         settings = settings_of(Member.objects.get(user=user))
     settings.ways = {kind: posted.getlist(kind) for kind in NoticeKind.values}
     settings.timezone, settings.frequency = posted.get("timezone", ""), posted.get("frequency", "")
+    with suppress(ApiError):
+        settings.quiet_from = _time(posted, "quiet_from")
+        settings.quiet_to = _time(posted, "quiet_to")
     return settings
 
 

@@ -81,6 +81,11 @@ def test_a_wrong_entry_is_named_beside_its_field(
     assert settings_of_all(tenant) == []
 
 
+def test_what_was_typed_stays_beside_its_error(owner: Client) -> None:
+    text = owner.post("/account/notices/", {**FORM, "quiet_to": ""}).content.decode()
+    assert 'value="22:00"' in text
+
+
 def test_a_test_is_sent_to_the_stored_address(owner: Client, tenant: Tenant, slack: Target) -> None:
     owner.post("/account/notices/", {**FORM, "slack_url": slack.url})
     text = owner.post("/account/notices/", {"do": "test"}, follow=True).content.decode()
