@@ -107,6 +107,14 @@ TABLES = (
         links=_OF_CONVERSATION,
     ),
     TableContents(
+        models.DeliveredFile,
+        gettext_noop("Files of e-mails that are being attached"),
+        fate=Fate.DELETED,
+        kept=Kept.TRANSCRIPTS,
+        customer=("content",),
+        links={"message__conversation_id": Subject.CONVERSATION},
+    ),
+    TableContents(
         models.Receipt,
         gettext_noop("Receipts of messages"),
         fate=Fate.DELETED,

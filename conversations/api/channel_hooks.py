@@ -18,10 +18,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from conversations.channels.email import KIND as EMAIL
 from conversations.channels.incoming import ForeignWebhook, accept_webhook, open_connection
-from conversations.channels.provider import MalformedWebhook, WebhookRequest
+from conversations.channels.media import MOST_BYTES
+from conversations.channels.provider import FormFile, MalformedWebhook, WebhookRequest
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.whatsapp import KIND as WHATSAPP
 from conversations.channels.whatsapp import is_challenge_genuine
+from conversations.handover.attachments import MAX_BYTES
+from projects.api.body_limit import MAIL_LIMIT
 from projects.common.api_error import ApiError
 from projects.connections.twilio import SOURCE
 from tenancy.tenant_lookup import find_source
@@ -47,8 +50,8 @@ def messenger(request: HttpRequest, source_id: UUID | None = None, *, kind: str)
 @csrf_exempt
 @require_POST
 def email(request: HttpRequest, source_id: UUID) -> HttpResponse:
-    """Store an e-mail that a provider posts. Of its files, only the names are read."""
-    form, files, body = list[tuple[str, str]](), FileNames(request), b""
+    """Store an e-mail that a provider posts. Of one over the limit, the beginning came."""
+    form, files, body = list[tuple[str, str]](), FormFiles(request), b""
     try:
         if request.content_type in FORMS:
             request.upload_handlers = [files]
@@ -60,7 +63,9 @@ def email(request: HttpRequest, source_id: UUID) -> HttpResponse:
         return _refused(422, "invalid", f"The form can’t be read: {error}")
     except UnreadablePostError:
         return _refused(400, "invalid", "The webhook ended before its length.")
-    return _accept(EMAIL, replace(_webhook(request, body), form=form, files=files.names), source_id)
+    is_cut = (request.headers.get("Content-Length") or "0") == str(MAIL_LIMIT)
+    webhook = replace(_webhook(request, body), form=form, files=files.whole(is_cut=is_cut), is_cut=is_cut)
+    return _accept(EMAIL, webhook, source_id)
 
 
 def _accept(kind: str, webhook: WebhookRequest, source_id: UUID | None) -> HttpResponse:
@@ -100,22 +105,36 @@ def _source_named(request: HttpRequest) -> UUID | None:
         return None
 
 
-class FileNames(FileUploadHandler):
-    """Reads the names of a form's files, and none of their contents."""
+class FormFiles(FileUploadHandler):
+    """Reads the files of a form, in memory, as far as they may be kept."""
 
     def __init__(self, request: HttpRequest) -> None:
         super().__init__(request)
-        self.names: list[str] = []
+        self._files: list[FormFile] = []
+        self._chunks: list[bytes] = []
+        self._room = MOST_BYTES
+
+    def whole(self, *, is_cut: bool) -> list[FormFile]:
+        """The files. The last one of a form whose end is missing isn't whole."""
+        return [replace(one, content=None) if is_cut else one for one in self._files]
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
-        self.names.append(self.file_name or "")
+        self._chunks, self._size = [], 0
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        """Drops the contents."""
+        self._size += len(raw_data)
+        if self._size <= min(MAX_BYTES, self._room):
+            self._chunks.append(raw_data)
+        else:
+            self._chunks = []
 
     def file_complete(self, file_size: int) -> None:
-        """Keeps no file."""
+        """Keeps the file, and gives Django none."""
+        content = b"".join(self._chunks) if self._size <= min(MAX_BYTES, self._room) else None
+        self._room -= len(content or b"")
+        declared = (self.content_type or "").lower()
+        self._files.append(FormFile(self.field_name or "", self.file_name or "", declared, self._size, content))
 
 
 def _webhook(request: HttpRequest, body: bytes | None = None) -> WebhookRequest:

@@ -119,7 +119,7 @@ def post_to_chat(arrival: Arrival) -> StoredArrival:
         return _ask_for_person(content, escalation, conversation)
     content = _signed(content, chat, item)
     # A correction shows its message again, whose files are known.
-    has_files = bool(item.files) and earlier is None
+    has_files = earlier is None and any(not file.missing for file in item.files)
     if unanswered:
         return _store(content, conversation, unanswered, has_files=has_files)
     return _post(content, chat, conversation, arrival, has_files=has_files)

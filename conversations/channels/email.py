@@ -15,8 +15,10 @@ from django.conf import settings as django_settings
 
 from conversations.channels.items import Item, RemoteFile
 from conversations.channels.mail import mailgun, postmark
+from conversations.channels.mail.enclosed import as_links, enclosable, find_enclosed
 from conversations.channels.mail.imap import Mailbox, MailboxFailed
-from conversations.channels.mail.message import MESSAGE_ID, REPLY, clean_line, item_of
+from conversations.channels.mail.message import MESSAGE_ID, REPLY, clean_line, item_of, item_of_files
+from conversations.channels.media import NotFetched
 from conversations.channels.provider import LinkResult, OutgoingPart, Provider, WebhookRequest
 from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel, ChannelLink, Delivery, DeliveryResult, MessageRole, Receipt
@@ -24,7 +26,7 @@ from jobs.enqueue import JobRequest, enqueue
 from projects.connections.integrations import Connection, guard_for
 from projects.connections.settings.email import EmailSettings
 from tools.engine.execution.outcome import Outcome
-from tools.services.messaging.base import EmailReply
+from tools.services.messaging.base import EmailReply, is_too_large
 from tools.services.messaging.channels import smtp_for
 
 KIND = "email"
@@ -33,7 +35,7 @@ LANE = "mailbox"
 FORMS = {"postmark": postmark, "mailgun": mailgun}
 FORM = 'Send it as a string, or as {"password": …} for Postmark and IMAP, and {"signing_key": …} for Mailgun.'
 MESSAGES = (DeliveryResult.ANSWERED, DeliveryResult.STORED, DeliveryResult.KEYWORD)
-NO_FILES = "Of an e-mail's files, only the names are known."
+NOT_FETCHED = "e-mails bring their files"
 NO_SUBJECT = "Your message"
 
 
@@ -48,6 +50,7 @@ class Email(Provider):
     longest_with_buttons = 0
     window: timedelta | None = None
     typing_seconds: float | None = None
+    encloses_files = True
     receipt = b'{"ok": true}', "application/json"
 
     def account_of(self, connection: Connection) -> str:
@@ -87,16 +90,19 @@ class Email(Provider):
         return [item_of(FORMS[settings.provider].read_mail(request), own_address=settings.address)]
 
     def parse_stored(self, body: Mapping[str, Any]) -> Item:
-        raise NotImplementedError(NO_FILES)
+        return item_of_files(body)
 
     async def fetch(self, connection: Connection, file: RemoteFile, *, max_bytes: int) -> bytes:
-        raise NotImplementedError(NO_FILES)
+        raise NotFetched(NOT_FETCHED)
 
     def carries(self, file: StoredAttachment, *, to: str) -> bool:
-        return False
+        return bool(enclosable([file]))
+
+    def carried(self, files: Sequence[StoredAttachment], *, to: str) -> list[StoredAttachment]:
+        return enclosable(files)
 
     def thread_of(self, receipt: Receipt) -> Mapping[str, Any]:
-        """The e-mail that a part answers, and whether a person wrote the answer."""
+        """The e-mail that a part answers, whether a person wrote the answer, and its files."""
         arrived = Delivery.objects.filter(conversation_id=receipt.conversation_id, kind=KIND, result__in=MESSAGES)
         body = arrived.order_by("-received_at").values_list("body", flat=True).first() or {}
         references = [one for one in body.get("references", ()) if MESSAGE_ID.fullmatch(str(one))]
@@ -107,11 +113,14 @@ class Email(Provider):
             "references": [*reversed(references), *([own] if MESSAGE_ID.fullmatch(own) else [])],
             "reply_to": receipt.chat.account,
             "is_automatic": receipt.message.role != MessageRole.OPERATOR,
+            "files": find_enclosed(receipt),
         }
 
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
-        """Send one part by the mail server, which is the `connection`."""
-        thread = part.thread
+        """Send one part by the mail server, which is the `connection`. Files for which the server's limit is too small
+        are sent as links.
+        """
+        thread, files = part.thread, part.thread.get("files", ())
         subject = str(thread.get("subject") or NO_SUBJECT)
         message = EmailReply(
             to=part.chat_id.partition(" ")[0],
@@ -120,8 +129,12 @@ class Email(Provider):
             references=tuple(thread.get("references", ())),
             reply_to=str(thread.get("reply_to", "")),
             is_automatic=thread.get("is_automatic") is not False,
+            files=[file.enclosed for file in files],
         )
-        outcome = await smtp_for(connection).send(message, key=part.key)
+        smtp = smtp_for(connection)
+        outcome = await smtp.send(message, key=part.key)
+        if files and is_too_large(outcome):
+            outcome = await smtp.send(as_links(message, files), key=part.key)
         ref = str(outcome.result.get("message_id") or "")
         return replace(outcome, told="", result={**outcome.result, "message_ref": ref})
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
+from conversations.channels.delivered import delete_contents, read_content
 from conversations.channels.items import IncomingMessage, RemoteFile
-from conversations.channels.media import TOO_LARGE, FetchLater, NotFetched
-from conversations.channels.placeholders import content_of, missing, placeholder
+from conversations.channels.media import MOST_BYTES, TOO_LARGE, FetchLater, NotFetched
+from conversations.channels.placeholders import missing, placeholder, with_lines
 from conversations.channels.provider import Provider
 from conversations.channels.registry import PROVIDERS
 from conversations.common.payloads import StoredAttachment
@@ -44,8 +45,6 @@ FETCHING = PreparedQuery(
 PATIENCE = timedelta(seconds=20)
 # The seconds before each further try. The first two end within a reply's patience.
 PAUSES = (2.0, 6.0, 30.0, 120.0)
-# Of all files of a message, held in memory until they are stored.
-MOST_BYTES = 2 * MAX_BYTES
 DISCONNECTED = "the channel isn’t connected any more"
 FAILED = "fetching it failed"
 GONE = "The message was deleted."
@@ -107,7 +106,7 @@ async def run_channel_files(job: ClaimedJob) -> None:
     """Fetch the files of a message, and attach them to it."""
     context = await in_db(_read, job)
     fetched = await _fetch_all(
-        context, may_wait=job.token <= len(PAUSES), pause=PAUSES[min(job.token, len(PAUSES)) - 1]
+        job, context, may_wait=job.token <= len(PAUSES), pause=PAUSES[min(job.token, len(PAUSES)) - 1]
     )
     failpoint("channel_files.fetched_pre_commit")
     await until_stored(_attach, job, context, fetched)
@@ -149,13 +148,13 @@ def _connection_of(delivery: Delivery, provider: Provider) -> Connection | None:
     return connection if connection and provider.account_of(connection) == delivery.account else None
 
 
-async def _fetch_all(context: FetchContext, *, may_wait: bool, pause: float) -> list[Fetched]:
+async def _fetch_all(job: ClaimedJob, context: FetchContext, *, may_wait: bool, pause: float) -> list[Fetched]:
     """Fetch each file. Raises TryLater if one can't be fetched now, and there is time for another try."""
     fetched: list[Fetched] = []
     room = MOST_BYTES
-    for file in context.item.files:
+    for number in range(len(context.item.files)):
         try:
-            content = await _fetch(context, file, room=room)
+            content = await _fetch(job, context, number, room=room)
         except NotFetched as failure:
             if may_wait and isinstance(failure, FetchLater):
                 raise TryLater(str(failure), delay_seconds=pause) from None
@@ -166,10 +165,23 @@ async def _fetch_all(context: FetchContext, *, may_wait: bool, pause: float) -> 
     return fetched
 
 
-async def _fetch(context: FetchContext, file: RemoteFile, *, room: int) -> bytes:
+async def _fetch(job: ClaimedJob, context: FetchContext, number: int, *, room: int) -> bytes:
+    file = context.item.files[number]
+    if file.missing:
+        raise NotFetched(file.missing)
+    if not file.ref:
+        return await in_db(_delivered, job, context.message_id, number)
     if context.connection is None:
         raise NotFetched(DISCONNECTED)
     return await context.provider.fetch(context.connection, file, max_bytes=min(MAX_BYTES, room))
+
+
+def _delivered(job: ClaimedJob, message_id: UUID, number: int) -> bytes:
+    with reading(job):
+        content = read_content(message_id, number)
+    if content is None:
+        raise NotFetched(FAILED)
+    return content
 
 
 def _attach(job: ClaimedJob, context: FetchContext, fetched: Sequence[Fetched]) -> None:
@@ -190,8 +202,9 @@ def _show(log: ConversationLog, context: FetchContext, fetched: Sequence[Fetched
         else:
             stored.append(attached)
             lines.append(placeholder(attached["name"]))
-    message.content, message.attachments = content_of(context.item, lines), list(stored)
+    message.content, message.attachments = with_lines(message.content, context.item, lines), list(stored)
     message.save(update_fields=["content", "attachments"])
+    delete_contents(message.pk)
     log.add_event("message_files_added", payload=message_payload(message), type=EventType.MESSAGE)
 
 

@@ -32,14 +32,17 @@ class Sender:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that is fetched after the webhook was answered. `ref` is what the provider gives it out for.
+    """A file that is fetched after the webhook was answered. `ref` is what the provider gives it out for; empty for
+    one whose `content` came with the message.
 
-    `declared_type` is the sender's word on what it is.
+    `declared_type` is the sender's word on what it is. `missing` says why there is nothing to fetch, and ends a sentence.
     """
 
     ref: str
     name: str
     declared_type: str = ""
+    missing: str = ""
+    content: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from conversations.handover.attachments import MAX_BYTES
 from outbound.download import download
 from outbound.errors import BlockedAddress, InvalidRequest, NoSuchHost, OutboundError, Unreadable
 from outbound.guard import Guard
 
 DEADLINE_S = 30.0
+# Of all files of a message, held in memory until they are stored.
+MOST_BYTES = 2 * MAX_BYTES
 # Answers that a later try may change.
 BUSY = frozenset({408, 425, 429})
 GONE = frozenset({404, 410})

@@ -104,8 +104,12 @@ def _arguments(message: Message, chat: Chat, provider: Provider, shown: ShownBlo
     to = {"chat": str(chat.pk), "to": chat.external_id}
     if template := next((block[TEMPLATE] for block in message.blocks if block.get("type") == TEMPLATE), None):
         return [{**to, "text": message.content, TEMPLATE: template}]
-    files = [one for one in message.attachments if provider.carries(one, to=chat.external_id)]
+    files = provider.carried(message.attachments, to=chat.external_id)
     texts = _texts(message, provider, shown, files=files)
+    if provider.encloses_files:
+        if files:
+            texts[-1] |= {"files": files}
+        return [{**to, **one} for one in texts]
     return [{**to, **one} for one in (*texts, *({"text": "", "file": file} for file in files))]
 
 
@@ -117,7 +121,11 @@ def _texts(
     numbered = shown.numbered if shown.buttons and not has_buttons else ""
     links = [attachment_payload(one, message.organization_id)["url"] for one in message.attachments if one not in files]
     # An answer of files alone has their names as its words.
-    is_names = bool(files) and message.content == ", ".join(one["name"] for one in message.attachments)
+    is_names = (
+        bool(files)
+        and not provider.encloses_files
+        and message.content == ", ".join(one["name"] for one in message.attachments)
+    )
     words = "" if is_names else message.content
     text = "\n".join(part for part in (words, *links, *shown.lines, numbered) if part)
     # Buttons need a text.

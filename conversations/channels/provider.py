@@ -19,11 +19,23 @@ class MalformedWebhook(ValueError):
 
 
 @dataclass(frozen=True)
+class FormFile:
+    """A file of a form. `content` is None if it was too large to be kept."""
+
+    key: str
+    name: str
+    declared_type: str
+    size: int
+    content: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True)
 class WebhookRequest:
     """A webhook as it arrived. `url` is the address that was called, and `public_url` the same at our
     public address: some signatures cover it.
 
-    `form` has the fields of a form, and `files` the names of its files; the body is empty then.
+    `form` has the fields of a form, and `files` its files; the body is empty then. `is_cut` if the end is missing,
+    because it was too long.
     """
 
     body: bytes
@@ -31,7 +43,8 @@ class WebhookRequest:
     url: str
     public_url: str = ""
     form: Sequence[tuple[str, str]] = ()
-    files: Sequence[str] = ()
+    files: Sequence[FormFile] = ()
+    is_cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +113,8 @@ class Provider(Protocol):
     window: timedelta | None
     # How often the customer is told that an answer is being written; None if the provider can't.
     typing_seconds: float | None
+    # Whether a message carries its files itself. Elsewhere each file is a part of its own.
+    encloses_files: bool = False
     # The body of a 200, with its content type.
     receipt: tuple[bytes, str]
 
@@ -142,6 +157,10 @@ class Provider(Protocol):
     def carries(self, file: StoredAttachment, *, to: str) -> bool:
         """True if a chat takes this file as one. Any other is sent as a link."""
         ...
+
+    def carried(self, files: Sequence[StoredAttachment], *, to: str) -> list[StoredAttachment]:
+        """The files of a message that a chat takes as files."""
+        return [one for one in files if self.carries(one, to=to)]
 
     def thread_of(self, receipt: Receipt) -> Mapping[str, Any]:
         """A part's contents besides its text. Runs in the transaction that begins an attempt at it."""

@@ -5,7 +5,7 @@ from conversations.models.archive import ArchivedTranscript
 from conversations.models.attachment import Attachment
 from conversations.models.call import OPEN_STATES, Call, CallState
 from conversations.models.canned_reply import CannedReply
-from conversations.models.chat import ChannelLink, Chat, Delivery, DeliveryResult, Receipt
+from conversations.models.chat import ChannelLink, Chat, DeliveredFile, Delivery, DeliveryResult, Receipt
 from conversations.models.consent import ConsentChange, ConsentKind, ConsentSource
 from conversations.models.conversation import IS_TEST, Channel, Conversation, ConversationStatus
 from conversations.models.directives import Directives
@@ -41,6 +41,7 @@ __all__ = [
     "Conversation",
     "ConversationStatus",
     "ConversationTag",
+    "DeliveredFile",
     "Delivery",
     "DeliveryResult",
     "Directives",

@@ -101,6 +101,22 @@ class Delivery(TenantModel):
         return f"{self.kind} {self.external_id} ({self.result})"
 
 
+class DeliveredFile(TenantModel):
+    """The content of a file that came with its message, until a job attaches it. `number` is its place in the message."""
+
+    message = TenantForeignKey("conversations.Message", related_name="delivered_files", db_index=False)
+    number = models.PositiveSmallIntegerField()
+    content = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["organization", "message", "number"], name="one_delivered_file_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.message_id} {self.number}"
+
+
 class Receipt(TenantModel):
     """One part of a message on its way to a chat. A long message has several, sent in the order of `part`.
 
@@ -142,7 +158,7 @@ class ChannelLink(TenantModel):
     `name` is the account's name as customers see it. `problem` says why the provider didn't accept our webhook; empty
     if it did, at `connected_at`. Until `paused_until`, a limit of the provider holds back what goes out, and
     `next_at` is the time after which the next of it is sent. `cursor` says how far a mailbox was read, and the key of the job
-    that reads it.
+    that reads it. Until `watched_until`, the worker process `watched_by` listens to the mailbox.
     """
 
     project = TenantForeignKey("projects.Project", related_name="channel_links", db_index=False)
@@ -155,6 +171,8 @@ class ChannelLink(TenantModel):
     tried_at = models.DateTimeField(auto_now=True)
     paused_until = models.DateTimeField(null=True)
     next_at = models.DateTimeField(null=True)
+    watched_by = models.UUIDField(null=True)
+    watched_until = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.conf import settings
-from django.db.models import ForeignKey, Model, QuerySet
+from django.db.models import BinaryField, Field, ForeignKey, Model, QuerySet
 
 from privacy.registry import BY_MODEL, OF_CUSTOMERS
 from privacy.subjects import SubjectIds, rows_of
@@ -36,7 +36,7 @@ def record(row: Model, contents: TableContents, *, with_staff: bool = False) -> 
     return {
         field.attname: getattr(row, field.attname)
         for field in fields
-        if field.column not in hidden and field.attname in vars(row)
+        if field.column not in hidden and field.attname in vars(row) and not _is_file(field)
     }
 
 
@@ -46,8 +46,18 @@ def contents_of(model: type[Model]) -> TableContents:
 
 def ordered(rows: QuerySet[Any], *, without: tuple[str, ...] = ()) -> Iterator[Any]:
     """The rows by their ids, which are in the order of time, without the named columns."""
+    left_out = {*without, *files_in(rows.model)}
     found = rows.order_by("pk").distinct()
-    yield from found.defer(*without) if without else found
+    yield from found.defer(*left_out) if left_out else found
+
+
+def files_in(model: type[Model]) -> list[str]:
+    """The columns with contents of files, which are no part of a record."""
+    return [field.attname for field in model._meta.concrete_fields if _is_file(field)]
+
+
+def _is_file(field: Field[Any, Any]) -> bool:
+    return type(field) is BinaryField
 
 
 def _names_staff(field: Any) -> bool:

@@ -13,7 +13,7 @@ from pydantic_core import to_json
 
 from conversations.models import Attachment
 from privacy.export.customer import file_name
-from privacy.export.records import record
+from privacy.export.records import files_in, record
 from privacy.export.zip_stream import ZipStream
 from privacy.registry import TABLES
 from projects.models import AuditAction, Member, Organization, User
@@ -100,6 +100,6 @@ def _page(contents: TableContents, organization_id: UUID, after: Any) -> list[Mo
     rows = contents.model._default_manager.order_by("pk")
     if contents.model is Organization:
         rows = rows.filter(pk=organization_id)
-    if contents.model is Attachment:
-        rows = rows.defer("content")
+    if left_out := files_in(contents.model):
+        rows = rows.defer(*left_out)
     return list((rows.filter(pk__gt=after) if after is not None else rows)[:ROWS])

@@ -26,8 +26,10 @@ API_PATHS = ("/api/", "/widget/")
 API_LIMIT = 256 * 1024
 UPLOAD_LIMIT = 10 * 1024 * 1024
 PAGE_LIMIT = 2_621_440
-# E-mails with their files, as providers post them. Postmark takes 35 MB.
+# E-mails with their files, as providers post them. Postmark takes 35 MB. Of a longer one, which no provider would deliver
+# again, the beginning is passed on.
 MAIL_LIMIT = 40 * 1024 * 1024
+LONGEST_MAIL = 256 * 1024 * 1024
 # The form of the customer's page with five files, as browsers without scripts send it.
 FORM_LIMIT = 5 * UPLOAD_LIMIT + API_LIMIT
 # Long bodies that a process holds in memory at once, by kind: a body is read before its caller is known. Others wait
@@ -43,19 +45,22 @@ LINGER_SECONDS, LINGER_BYTES = 2.0, 16 * 1024 * 1024
 
 @dataclass(frozen=True)
 class LongBody:
-    """Requests whose bodies may be longer than others. One that declares at most `free` bytes waits for nobody."""
+    """Requests whose bodies may be longer than others. One that declares at most `free` bytes waits for nobody. Of a
+    body, at most `kept` bytes are passed on.
+    """
 
     path: re.Pattern[str]
     limit: int
     most: int
     free: int = -1
+    kept: int | None = None
 
 
 LONG_BODIES = (
     # The body is a file. Those of customers don't take the turns of staff.
     LongBody(re.compile(r"/api/v1/conversations/[^/]+/(?:messages/)?attachments"), UPLOAD_LIMIT, MAX_UPLOADS),
     LongBody(re.compile(r"/(?:widget|c)/[^/]+/attachments"), UPLOAD_LIMIT, MAX_UPLOADS),
-    LongBody(re.compile(r"/hooks/email/[^/]+"), MAIL_LIMIT, MAX_MAILS, free=PAGE_LIMIT),
+    LongBody(re.compile(r"/hooks/email/[^/]+"), LONGEST_MAIL, MAX_MAILS, free=PAGE_LIMIT, kept=MAIL_LIMIT),
     LongBody(re.compile(r"/c/[^/]+"), FORM_LIMIT, MAX_FORMS, free=PAGE_LIMIT),
 )
 
@@ -109,20 +114,22 @@ class BodyLimit:
         except ApiError as error:
             return await _refuse(error, scope, receive, send)
         try:
-            return await self._serve(scope, receive, send, limit=kind.limit)
+            return await self._serve(scope, receive, send, limit=kind.limit, kept=kind.kept)
         finally:
             turns.give_back()
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, *, limit: int) -> None:
+    async def _serve(
+        self, scope: Scope, receive: Receive, send: Send, *, limit: int, kept: int | None = None
+    ) -> None:
         try:
-            scope, receive = await self._checked(scope, receive, limit=limit)
+            scope, receive = await self._checked(scope, receive, limit=limit, kept=kept or limit)
         except ClientDisconnected:
             return None
         except ApiError as error:
             return await _refuse(error, scope, receive, send)
         return await self._app(scope, receive, send)
 
-    async def _checked(self, scope: Scope, receive: Receive, *, limit: int) -> tuple[Scope, Receive]:
+    async def _checked(self, scope: Scope, receive: Receive, *, limit: int, kept: int) -> tuple[Scope, Receive]:
         headers = {name.lower(): value for name, value in scope["headers"]}
         _check_head(scope, headers)
         declared = _declared_length(headers)
@@ -130,7 +137,7 @@ class BodyLimit:
             raise _too_large(limit, size=declared)
         if not declared and b"transfer-encoding" not in headers and scope.get("http_version") != "2":
             return scope, receive
-        body = await _read_body(receive, limit=limit)
+        body = await _read_body(receive, limit=limit, kept=kept)
         return _with_length(scope, len(body)), _replay_body(body, receive)
 
     def _limit_of(self, path: str) -> int:
@@ -138,11 +145,13 @@ class BodyLimit:
 
 
 def _long_body_of(scope: Scope) -> LongBody | None:
-    """The kind of a long body; None for any other request."""
+    """The kind of a long body, or of one that declares no length; None for any other request."""
     kind = next((one for one in LONG_BODIES if one.path.fullmatch(scope["path"])), None)
     if kind is None or kind.free < 0:
         return kind
-    declared = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), b"")
+    declared = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), None)
+    if declared is None:
+        return kind if scope["method"] == "POST" else None
     is_long = bool(declared.isdigit()) and len(declared) <= 18 and int(declared) > kind.free
     return kind if is_long else None
 
@@ -178,17 +187,20 @@ def _declared_length(headers: dict[bytes, bytes]) -> int | None:
     return int(raw)
 
 
-async def _read_body(receive: Receive, *, limit: int) -> bytes:
-    body = bytearray()
+async def _read_body(receive: Receive, *, limit: int, kept: int) -> bytes:
+    """The body, or its first `kept` bytes. Raises ApiError for one over the limit."""
+    body, size = bytearray(), 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise ClientDisconnected
-                body += message.get("body", b"")
-                if len(body) > limit:
+                chunk = message.get("body", b"")
+                size += len(chunk)
+                if size > limit:
                     raise _too_large(limit)
+                body += chunk[: kept - len(body)]
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError as error:

@@ -29,10 +29,12 @@ CONNECT_TIMEOUT_S = 5.0
 SILENCE_TIMEOUT_S = 15.0
 MOST_ADDRESSES = 4
 MOST_MAILS = 20
-# Of a longer e-mail, the beginning is read, which has its text.
-LONGEST_MAIL = 26_214_400
+# Holds files of 20 MB. Of a longer e-mail, the beginning is read, which has its text.
+LONGEST_MAIL = 33_554_432
 LONGEST_BEGINNING = 1_000_000
-MOST_BYTES = 52_428_800
+# After so many bytes, the next look reads on.
+ENOUGH_BYTES = 16_777_216
+MOST_BYTES = ENOUGH_BYTES + LONGEST_MAIL + LONGEST_BEGINNING
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 _threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="imap")
@@ -104,6 +106,7 @@ class _Connection(imaplib.IMAP4):
     def __init__(self, sock: socket.socket, *, host: str) -> None:
         self._connected = sock
         self._left = MOST_BYTES
+        self.bytes_read = 0
         super().__init__(host)
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
@@ -113,6 +116,7 @@ class _Connection(imaplib.IMAP4):
         self._left -= size
         if self._left < 0:
             raise self.abort("The server sends more than was asked for.")
+        self.bytes_read += size
         return super().read(size)
 
 
@@ -161,9 +165,14 @@ class _Session:
             since = datetime.now(UTC) - timedelta(days=1)
             criteria = f"SINCE {since:%d-%b-%Y} UNSEEN"
         found = sorted(uid for uid in self._search(criteria) if uid > cursor.uid)
-        mails = [mail for uid in found[:MOST_MAILS] if (mail := self._fetch(uid)) is not None]
-        last = found[:MOST_MAILS][-1] if found else max(cursor.uid, next_uid - 1)
-        return NewMails(replace(cursor, uid=last), mails, has_more=len(found) > MOST_MAILS)
+        last, mails = max(cursor.uid, next_uid - 1) if not found else cursor.uid, list[InboundMail]()
+        for uid in found[:MOST_MAILS]:
+            if (mail := self._fetch(uid)) is not None:
+                mails.append(mail)
+            last = uid
+            if self._connection.bytes_read >= ENOUGH_BYTES:
+                break
+        return NewMails(replace(cursor, uid=last), mails, has_more=bool(found) and last < found[-1])
 
     def _connect(self) -> _Connection:
         sock = self._open_socket()
@@ -234,13 +243,14 @@ class _Session:
         size = re.search(rb"RFC822\.SIZE (\d+)", line)
         if size is None:
             return None
-        partial = f"<0.{LONGEST_BEGINNING}>" if int(size[1]) > LONGEST_MAIL else ""
+        is_cut = int(size[1]) > LONGEST_MAIL
+        partial = f"<0.{LONGEST_BEGINNING}>" if is_cut else ""
         _, found = self._connection.uid("FETCH", str(uid), f"(BODY.PEEK[]{partial})")
         raw: Any = next((one[1] for one in found if isinstance(one, tuple)), None)
         if not raw:
             return None
         try:
-            return read_mime(raw, at=_moment(line), trusted=self._settings.trusted_server)
+            return read_mime(raw, at=_moment(line), trusted=self._settings.trusted_server, is_cut=is_cut)
         except Exception:  # the boundary to a stranger's bytes: one e-mail must not end the reading of all
             log.exception("E-mail %d of a mailbox could not be read.", uid)
             return None

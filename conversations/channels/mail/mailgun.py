@@ -7,9 +7,11 @@ import json
 import time
 from collections.abc import Sequence
 from email.utils import parseaddr
+from functools import partial
 from hashlib import sha256
 
 from conversations.channels.mail.message import InboundMail
+from conversations.channels.mail.parts import MailPart, clean_content_id
 from conversations.channels.provider import MalformedWebhook, WebhookRequest
 
 OLDEST_SECONDS = 15 * 60
@@ -45,11 +47,31 @@ def read_mail(request: WebhookRequest) -> InboundMail:
         text=form.first("body-plain"),
         html=form.first("body-html"),
         headers=headers or _headers_of_fields(form),
-        files=request.files,
+        files=_parts(request, form),
+        is_cut=request.is_cut,
         is_proven=_is_proven(form, headers, sender),
         envelope=form.only("sender") if form.has("sender") else None,
         fallback_id=form.first("token"),
     )
+
+
+def _parts(request: WebhookRequest, form: _Form) -> list[MailPart]:
+    """The files of the form. Those that the page shows have their Content-IDs in a field of their own."""
+    try:
+        found = json.loads(form.first("content-id-map") or "{}")
+    except (ValueError, RecursionError):
+        found = {}
+    shown = {str(key): clean_content_id(id) for id, key in found.items()} if isinstance(found, dict) else {}
+    return [
+        MailPart(
+            name=file.name,
+            declared_type=file.declared_type,
+            size=file.size,
+            read=partial(bytes, file.content) if file.content is not None else None,
+            content_id=shown.get(file.key, ""),
+        )
+        for file in request.files
+    ]
 
 
 class _Form:

@@ -16,11 +16,13 @@ from conversations.channels.items import (
     IncomingMessage,
     Item,
     ReceiptUpdate,
+    RemoteFile,
     Sender,
     clean_text,
 )
 from conversations.channels.keywords import keyword_of
 from conversations.channels.mail.automatic import LIST, automatic_kind, find_report
+from conversations.channels.mail.parts import MailFiles, MailPart, files_of
 from conversations.channels.mail.words import own_words, read_html
 from conversations.models import Channel
 from tools.models import ReceiptState
@@ -33,8 +35,9 @@ UNPROVEN = "(unproven)"
 LONGEST_KEPT = 100_000
 LONGEST_SUBJECT = 200
 MOST_REFERENCES = 20
-MOST_FILES = 20
 LONGER = "[The e-mail is longer.]"
+CUT = "[The e-mail is larger than what is kept. Files that aren’t named here may be missing.]"
+MORE = "[{count} more files came with the e-mail, which aren’t kept.]"
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class InboundMail:
     """An e-mail as it arrived.
 
     `is_proven` is true if the receiving server vouches for the domain of the sender's address. `report` is the part of a
-    bounce for machines, with the headers of the message that bounced.
+    bounce for machines, with the headers of the message that bounced. `is_cut` if only its beginning was read.
     """
 
     sender: str
@@ -51,12 +54,13 @@ class InboundMail:
     text: str
     html: str
     headers: Sequence[tuple[str, str]]
-    files: Sequence[str] = ()
+    files: Sequence[MailPart] = ()
     is_proven: bool = False
     envelope: str | None = None
     report: str = ""
     at: datetime | None = None
     fallback_id: str = ""
+    is_cut: bool = False
 
     def header(self, name: str) -> str:
         """The first header of a name."""
@@ -102,36 +106,48 @@ def item_of(mail: InboundMail, *, own_address: str) -> Item:
     return _message(id, sender, mail, unanswered=kind)
 
 
+def item_of_files(body: Mapping[str, Any]) -> IncomingMessage:
+    """The files of an e-mail that was kept as `body`, whose contents were kept apart from it."""
+    sender = str(body.get("from", ""))
+    files = [RemoteFile("", one["name"], one["type"], one["missing"]) for one in body.get("files", ())]
+    id = str(body.get("message_id", ""))
+    return IncomingMessage(id, id, sender, Sender(external_id=sender), text="", sent_at=None, files=files)
+
+
 def _message(id: str, sender: str, mail: InboundMail, *, unanswered: str) -> IncomingMessage:
     chat = sender if mail.is_proven else f"{sender} {UNPROVEN}"
+    found = files_of(mail.files, mail.html)
     return IncomingMessage(
         external_id=id,
         message_ref=id,
         chat_id=chat,
         sender=Sender(external_id=chat[:150], name=clean_line(mail.name), email=sender if mail.is_proven else ""),
-        text=_words(mail),
+        text=_words(mail, found),
         sent_at=mail.at,
         thread=mail.references,
         unanswered=unanswered,
-        body=_body(sender, mail),
+        body=_body(sender, mail, found),
+        files=found.files,
     )
 
 
-def _words(mail: InboundMail) -> str:
-    """The words that the agent reads: the subject of a new e-mail, the sender's words, and the names of files."""
+def _words(mail: InboundMail, found: MailFiles) -> str:
+    """The words that the agent reads: the subject of a new e-mail, and the sender's words."""
     subject, words = clean_line(mail.subject), clean_text(own_words(_storable(mail.whole_text)))
     is_reply = bool(mail.references) or REPLY.match(subject)
     for keyword in (words, subject):
         if keyword_of(keyword, channel=Channel.EMAIL):
             return keyword
-    files = [f"[File: {clean_line(name) or 'file'}]" for name in mail.files[:MOST_FILES]]
     if len(words) == LONGEST_TEXT:
         words = f"{words[: LONGEST_TEXT - 2_000]}\n{LONGER}"
-    parts = ("" if is_reply else subject, words, "\n".join(files))
-    return clean_text("\n\n".join(part for part in parts if part)) or "[An empty e-mail.]"
+    notes = [MORE.format(count=found.more)] if found.more else []
+    if mail.is_cut:
+        notes.append(CUT)
+    parts = ("" if is_reply else subject, words, "\n".join(notes))
+    return clean_text("\n\n".join(part for part in parts if part)) or ("" if found.files else "[An empty e-mail.]")
 
 
-def _body(sender: str, mail: InboundMail) -> Mapping[str, Any]:
+def _body(sender: str, mail: InboundMail, found: MailFiles) -> Mapping[str, Any]:
     """The e-mail as it is kept, with all of its text."""
     return {
         "from": sender,
@@ -139,6 +155,7 @@ def _body(sender: str, mail: InboundMail) -> Mapping[str, Any]:
         "message_id": mail.id,
         "references": mail.references,
         "text": _storable(mail.whole_text),
+        "files": [{"name": one.name, "type": one.declared_type, "missing": one.missing} for one in found.files],
     }
 
 

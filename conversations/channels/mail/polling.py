@@ -89,7 +89,11 @@ def _begin(job: ClaimedJob) -> Look:
 def _store(job: ClaimedJob, look: Look, new: NewMails) -> None:
     """Store what is new, each e-mail for itself, and then where the next look begins."""
     for mail in new.mails:
-        item = item_of(mail, own_address=mail_settings(look.connection).address)
+        try:
+            item = item_of(mail, own_address=mail_settings(look.connection).address)
+        except Exception:  # the boundary to a stranger's bytes, as where the e-mail was read
+            log.exception("An e-mail of a mailbox could not be understood.")
+            continue
         store_item(look.account, item, job=job)
     failpoint("mailbox.stored_pre_cursor")
     with job_tx(job):

@@ -5,17 +5,24 @@ from __future__ import annotations
 import binascii
 import hmac
 import json
+import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from email.utils import parseaddr
+from functools import partial
 from typing import Any
 
 from conversations.channels.mail.message import InboundMail
+from conversations.channels.mail.parts import MailPart, clean_content_id
 from conversations.channels.provider import MalformedWebhook, WebhookRequest
 
-REPORTS = ("message/delivery-status", "message/rfc822", "text/rfc822-headers")
+FORWARDED = "message/rfc822"
+REPORTS = ("message/delivery-status", FORWARDED, "text/rfc822-headers")
 LONGEST_REPORT = 100_000
 SIGNED_BY_DOMAIN = "DKIM_VALID_AU"
+# The name of the next field of an object.
+FIELD = re.compile(r'[\s,]*("(?:[^"\\]|\\.){0,200}")\s*:\s*')
+DECODER = json.JSONDecoder()
 
 
 def is_genuine(request: WebhookRequest, password: str) -> bool:
@@ -35,10 +42,7 @@ def is_genuine(request: WebhookRequest, password: str) -> bool:
 
 def read_mail(request: WebhookRequest) -> InboundMail:
     """The e-mail of a webhook. Raises MalformedWebhook."""
-    try:
-        document = json.loads(request.body)
-    except (ValueError, RecursionError):
-        raise MalformedWebhook("The webhook is not JSON.") from None
+    document = _document(request)
     if not isinstance(document, dict) or not isinstance(document.get("Headers"), list):
         raise MalformedWebhook("The webhook is no inbound e-mail: it has no Headers.")
     headers = list(_headers(document["Headers"]))
@@ -51,11 +55,55 @@ def read_mail(request: WebhookRequest) -> InboundMail:
         text=_text(document, "TextBody"),
         html=_text(document, "HtmlBody"),
         headers=headers,
-        files=[_text(one, "Name") for one in attachments if _text(one, "ContentType") not in REPORTS],
+        files=[_part(one) for one in attachments if _text(one, "ContentType") not in REPORTS or _is_forwarded(one)],
+        is_cut=request.is_cut,
         is_proven=_is_proven(headers, sender),
         report="\n".join(_report(one) for one in attachments if _text(one, "ContentType") in REPORTS),
         fallback_id=_text(document, "MessageID"),
     )
+
+
+def _document(request: WebhookRequest) -> Any:
+    if request.is_cut:
+        return _beginning(request.body.decode("utf-8", "ignore"))
+    try:
+        return json.loads(request.body)
+    except (ValueError, RecursionError):
+        raise MalformedWebhook("The webhook is not JSON.") from None
+
+
+def _beginning(text: str) -> dict[str, Any]:
+    """The fields of an object whose end is missing. Postmark names the files last."""
+    document, at = dict[str, Any](), text.find("{") + 1
+    while field := FIELD.match(text, at):
+        try:
+            name = json.loads(field[1])
+            document[name], at = DECODER.raw_decode(text, field.end())
+        except (ValueError, RecursionError):
+            break
+    return document
+
+
+def _is_forwarded(attachment: Mapping[str, Any]) -> bool:
+    return _text(attachment, "ContentType") == FORWARDED
+
+
+def _part(attachment: Mapping[str, Any]) -> MailPart:
+    content = _text(attachment, "Content")
+    return MailPart(
+        name=_text(attachment, "Name"),
+        declared_type=_text(attachment, "ContentType").partition(";")[0].strip().lower(),
+        size=len(content) * 3 // 4,
+        read=partial(_decode, content),
+        content_id=clean_content_id(_text(attachment, "ContentID")),
+    )
+
+
+def _decode(content: str) -> bytes:
+    try:
+        return binascii.a2b_base64(content)
+    except (binascii.Error, ValueError):
+        return b""
 
 
 def _is_proven(headers: Sequence[tuple[str, str]], sender: str) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import unescape
+from urllib.parse import unquote
 
 LONGEST_HTML = 500_000
 HIDDEN = frozenset({"head", "script", "style", "template", "title", "noscript", "svg", "math", "object", "iframe"})
@@ -14,6 +16,13 @@ BLOCKS = frozenset(
 )
 QUOTE = "blockquote"
 TAG = re.compile(r"<(?:(?P<end>/?)(?P<name>[a-z][a-z0-9]*)|[!?/])")
+CID = re.compile(r"""\bcid:([^"'\s<>)]{1,250})""", re.IGNORECASE)
+# Where mail programs begin the signature, or the e-mail that is answered.
+AFTER_WORDS = re.compile(
+    r"(?:gmail_(?:quote|signature)|moz-(?:signature|cite-prefix)|divRplyFwdMsg|appendonsend|yahoo_quoted|protonmail_quote"
+    r"|OutlookMessageHeader|(?:id|class)\s*=\s*[\"']?(?:x_)?signature\b)",
+    re.IGNORECASE,
+)
 # "On Tue, 3 Nov 2026 at 09:12, Nello <nello@example.com> wrote:", in any language.
 ATTRIBUTION = re.compile(r"^(?=.*(?:\d{4}|\d[:.]\d\d|@)).{8,300}:$")
 SIGNATURE = re.compile(r"^-- ?$")
@@ -46,22 +55,64 @@ def read_html(html: str) -> str:
     """The text of an HTML page, without scripts, styles and markup. Takes time in proportion to its length, whatever is
     wrong with it, unlike the library's parser.
     """
-    page, html = _Page(), html[:LONGEST_HTML]
+    page = _Page()
+    for text, tag in _tags(html[:LONGEST_HTML]):
+        page.add_text(text)
+        if tag is not None:
+            page.add_tag(tag.name, is_end=tag.is_end)
+    return "\n".join(line.rstrip() for line in page.lines).strip()
+
+
+@dataclass(frozen=True)
+class Images:
+    """The Content-IDs of the pictures that a page shows, and those in the sender's own words."""
+
+    all: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+
+
+def images_of(html: str) -> Images:
+    """The pictures of a page. A picture in a quote or in the signature of a mail program isn't the sender's own."""
+    shown, own = set[str](), set[str]()
+    quotes, is_over = 0, False
+    for _, tag in _tags(html[:LONGEST_HTML]):
+        if tag is None:
+            continue
+        if tag.name == QUOTE:
+            quotes = max(0, quotes + (-1 if tag.is_end else 1))
+        is_over = is_over or bool(AFTER_WORDS.search(tag.attributes))
+        found = {unquote(one) for one in CID.findall(tag.attributes)}
+        shown |= found
+        if not quotes and not is_over:
+            own |= found
+    return Images(frozenset(shown), frozenset(own))
+
+
+@dataclass(frozen=True)
+class _Tag:
+    """A tag of a page: its name in lower case, and the rest of it up to its end."""
+
+    name: str
+    attributes: str
+    is_end: bool
+
+
+def _tags(html: str) -> Iterator[tuple[str, _Tag | None]]:
+    """The texts of a page, each with the tag that follows it; None for a comment and at the end."""
     folded, text_at, at = html.lower(), 0, 0
     while (start := html.find("<", at)) >= 0:
         is_comment, tag = html.startswith("<!--", start), TAG.match(folded, start)
         if tag is None:
             at = start + 1
             continue
-        page.add_text(html[text_at:start])
+        text = html[text_at:start]
         at = _after("-->", html, start + 4) if is_comment else _after(">", html, tag.end())
-        if (name := tag["name"]) is not None:
-            page.add_tag(name, is_end=bool(tag["end"]))
-            if name in HIDDEN and not tag["end"]:
-                at = _before(f"</{name}", folded, at)
+        name = tag["name"]
+        yield text, _Tag(name, html[tag.end() : at], bool(tag["end"])) if name is not None else None
+        if name in HIDDEN and not tag["end"]:
+            at = _before(f"</{name}", folded, at)
         text_at = at
-    page.add_text(html[text_at:])
-    return "\n".join(line.rstrip() for line in page.lines).strip()
+    yield html[text_at:], None
 
 
 def _after(end: str, html: str, start: int) -> int:

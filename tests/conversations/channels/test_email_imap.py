@@ -13,6 +13,7 @@ import pytest
 from conversations.channels import email, incoming
 from conversations.channels.email import LANE
 from conversations.channels.mail import imap
+from conversations.channels.mail.message import CUT
 from conversations.models import ChannelLink, Delivery
 from jobs import claims
 from jobs.attempt import attempt
@@ -190,7 +191,21 @@ def test_of_a_giant_the_beginning_is_read(mailbox: Mailbox, server: ImapServer, 
     server.folder.deliver(mail("A table?"))
     server.folder.size = imap.LONGEST_MAIL + 1
     read()
-    assert mailbox.words() == ["A table?"]
+    assert mailbox.words() == [f"A table?\n\n{CUT}"]
+
+
+def test_large_emails_are_read_look_by_look(
+    mailbox: Mailbox, server: ImapServer, read: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of one look fit into memory, and all of them are read in the end."""
+    monkeypatch.setattr(imap, "ENOUGH_BYTES", 5_000)
+    monkeypatch.setattr(imap, "MOST_BYTES", 12_000)
+    read()
+    for number in range(4):
+        server.folder.deliver(mail(f"Mail {number}\n> {'x' * 4_000}", number=number))
+    for _ in range(2):
+        read()
+    assert mailbox.words() == [f"Mail {number}" for number in range(4)]
 
 
 def test_an_endless_email_ends_the_look(

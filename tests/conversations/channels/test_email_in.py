@@ -12,8 +12,10 @@ from urllib.parse import urlencode
 import pytest
 from django.test import Client
 
-from conversations.models import Chat, Conversation, Delivery, Persona, PersonaField
+from conversations.channels.mail.message import CUT
+from conversations.models import Chat, Conversation, DeliveredFile, Delivery, Persona, PersonaField
 from conversations.models.persona import Strength
+from projects.api.body_limit import MAIL_LIMIT
 from projects.models import Source
 from tests.conversations.channels.mailbox import ADDRESS, ANNA, PASSWORD, Mailbox, attachment, sign
 from tests.processes import ForkServer
@@ -60,7 +62,7 @@ def test_a_malformed_webhook_is_refused_in_a_sentence(mailbox: Mailbox, body: by
 def test_mailguns_form_is_an_email(mailgun: Mailbox, files: tuple[str, ...]) -> None:
     answer = mailgun.post_form(mailgun.form("A table?"), files=[attachment(name) for name in files])
     assert answer.status_code == 200, answer.content
-    named = "".join(f"\n\n[File: {name}]" for name in files)
+    named = "".join(f"\n[File: {name}]" for name in files)
     assert mailgun.words() == [f"A table\n\nA table?{named}"]
 
 
@@ -166,7 +168,7 @@ def test_html_is_read_as_text(mailbox: Mailbox) -> None:
 def test_files_are_named(mailbox: Mailbox) -> None:
     file = {"Name": "me\r\nnu.pdf", "Content": "MA==", "ContentType": "application/pdf", "ContentLength": 1}
     mailbox.write("See the file.", subject="Re: A table", Attachments=[file])
-    assert mailbox.words() == ["See the file.\n\n[File: me nu.pdf]"]
+    assert mailbox.words() == ["See the file.\n[File: menu.pdf]"]
 
 
 @pytest.mark.parametrize(
@@ -211,15 +213,17 @@ def test_a_long_email_says_that_it_is_longer(mailbox: Mailbox) -> None:
     assert len(words) < 8_000
 
 
-def test_twenty_megabytes_of_files_are_named_and_dropped(mailbox: Mailbox) -> None:
+def test_a_file_that_is_too_large_is_named_and_dropped(mailbox: Mailbox) -> None:
     file = {"Name": "film.mp4", "Content": "A" * 20_000_000, "ContentType": "video/mp4", "ContentLength": 15_000_000}
     mailbox.write("Look.", subject="Re: x", Attachments=[file])
-    assert mailbox.words() == ["Look.\n\n[File: film.mp4]"]
+    film = "[File: film.mp4, which can’t be read here: it’s too large.]"
+    assert mailbox.words() == [f"Look.\n{film}"]
     [delivery] = mailbox.rows(Delivery)
     assert len(str(delivery.body)) < 1_000
     mailbox.connect("mailgun")
     answer = mailbox.post_form(mailbox.form("Look."), files=[attachment("film.mp4", b"0" * 20_000_000)])
-    assert (answer.status_code, mailbox.words()[1]) == (200, "A table\n\nLook.\n\n[File: film.mp4]")
+    assert (answer.status_code, mailbox.words()[1]) == (200, f"A table\n\nLook.\n{film}")
+    assert mailbox.rows(DeliveredFile) == []
 
 
 def test_a_thousand_recipients_are_one_email(mailbox: Mailbox) -> None:
@@ -258,6 +262,20 @@ def test_without_a_mail_server_the_channel_says_what_is_missing(mailbox: Mailbox
     assert "No mail server" in mailbox.api.get("/api/v1/channels/email").json()["problem"]
 
 
+def test_an_email_over_the_limit_is_stored_without_its_files(mailbox: Mailbox, processes: ForkServer) -> None:
+    """A provider would deliver it again in vain, and then never."""
+    _, base = processes.web()
+    file = {"Name": "film.mp4", "Content": "A" * (MAIL_LIMIT + 9), "ContentType": "video/mp4", "ContentLength": 1}
+    raw = json.dumps(mailbox.mail("Look.", subject="Re: x", Attachments=[file])).encode()
+    sign_in = b64encode(f"makegood:{PASSWORD}".encode()).decode()
+    headers = {"Content-Type": "application/json", "Authorization": f"Basic {sign_in}"}
+    assert post(f"{base}{mailbox.path}", raw, headers) == 200
+    mailbox.connect("mailgun")
+    kind, form = encode_form(mailbox.form("And this."), file="clip.mp4", contents=bytes(MAIL_LIMIT))
+    assert post(f"{base}{mailbox.path}", form, {"Content-Type": kind}) == 200
+    assert mailbox.words() == [f"Look.\n\n{CUT}", f"A table\n\nAnd this.\n\n{CUT}"]
+
+
 def test_a_web_process_takes_long_emails(mailbox: Mailbox, processes: ForkServer) -> None:
     """Over HTTP, past the limit of other requests."""
     _, base = processes.web()
@@ -270,7 +288,7 @@ def test_a_web_process_takes_long_emails(mailbox: Mailbox, processes: ForkServer
     mailbox.connect("mailgun")
     kind, form = encode_form(mailbox.form("And this."), file="clip.mp4", contents=b"0" * 8_000_000)
     assert post(f"{base}{mailbox.path}", form, {"Content-Type": kind}) == 200
-    assert mailbox.words() == ["Look.\n\n[File: film.mp4]", "A table\n\nAnd this.\n\n[File: clip.mp4]"]
+    assert mailbox.words() == ["Look.\n[File: film.mp4]", "A table\n\nAnd this.\n[File: clip.mp4]"]
 
 
 def encode_form(fields: dict[str, Any], *, file: str, contents: bytes) -> tuple[str, bytes]:

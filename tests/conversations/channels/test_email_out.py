@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 
 from conversations.channels import chats
+from conversations.channels.mail.enclosed import enclosable
 from conversations.channels.mail.message import MESSAGE_ID
+from conversations.common.payloads import StoredAttachment
 from conversations.handover.operators import answer, take_over
 from conversations.models import Chat, ConsentChange, Conversation, Receipt
 from tests.conftest import member_of
+from tests.conversations.channels.files import PDF, answer_with
 from tests.conversations.channels.mailbox import ADDRESS, ANNA, Mailbox
 from tests.processes import ScriptedModel, until
+from tests.tools.messaging.mail_server import MailServer
 from tools.models import Effect
 
 pytestmark = pytest.mark.standing_worker
@@ -70,6 +74,49 @@ def test_a_person_answers_by_hand(mailbox: Mailbox, worker: object, model: Scrip
         answer(conversation.pk, "I am Carla.", by=colleague)
     sent = mailbox.until_sent(2)
     assert [(one.get_content().strip(), one["Auto-Submitted"]) for one in sent[1:]] == [("I am Carla.", None)]
+
+
+def test_the_files_of_an_answer_are_in_its_email(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:
+    mailbox.write()
+    mailbox.until_sent()
+    answer_with(mailbox.tenant, PDF, "Grüße".encode(), name="Menü")
+    sent = mailbox.until_sent(2)[1]
+    assert "Here it is." in sent.get_body().get_content()
+    enclosed = [
+        (one.get_filename(), one.get_content_type(), one.get_payload(decode=True)) for one in sent.iter_attachments()
+    ]
+    assert enclosed == [("Menü.pdf", "application/pdf", PDF), ("Menü.txt", "text/plain", "Grüße".encode())]
+    assert len(mailbox.rows(Receipt)) == 2
+
+
+@pytest.mark.parametrize("announces", [True, False])
+def test_files_that_the_mail_server_refuses_are_links(
+    mailbox: Mailbox, worker: object, model: ScriptedModel, announces: bool
+) -> None:
+    mailbox.write()
+    mailbox.until_sent()
+    with MailServer(most_bytes=20_000 if announces else 33_554_432) as small:
+        if not announces:
+            small.post.at_message = "552 5.3.4 Too big"
+        mailbox.connect_smtp(port=small.port)
+        answer_with(mailbox.tenant, PDF * 4_000)
+        if announces:
+            until(lambda: len(small.post.messages) == 1, what="the e-mail with links")
+            [sent] = [one.message for one in small.post.messages]
+            assert list(sent.iter_attachments()) == []
+            assert "menu.pdf: http" in sent.get_content()
+            mailbox.until_sent(2)
+        else:
+            until(lambda: [state for state, _ in mailbox.receipts()].count("failed") == 1, what="the failure")
+            assert len(small.post.messages) == 2
+
+
+def test_files_over_what_an_email_holds_are_links() -> None:
+    files: list[StoredAttachment] = [
+        {"id": str(number), "name": "a", "content_type": "application/pdf", "size": size}
+        for number, size in enumerate((9_000_000, 10_000_000, 8_000_000, 2_000_000))
+    ]
+    assert [one["id"] for one in enclosable(files)] == ["0", "2"]
 
 
 def test_an_answer_belongs_to_the_thread_of_what_it_answers(

@@ -59,7 +59,7 @@ def test_parts_and_headers_are_decoded() -> None:
     )
     mail = read_mime(raw)
     assert (mail.sender, mail.name, mail.subject) == ("anna@example.org", "Anna M\u00fcller", "caf\u00e9")
-    assert (mail.text.strip(), mail.files) == ("Un caf\u00e9", ["men\u00fc.pdf"])
+    assert (mail.text.strip(), [one.name for one in mail.files]) == ("Un caf\u00e9", ["men\u00fc.pdf"])
 
 
 @pytest.mark.parametrize("charset", ["zip", "punycode", "x-unknown", "unicode_escape", "hex", '"', "utf-16", "..."])

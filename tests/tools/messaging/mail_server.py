@@ -69,13 +69,18 @@ class MailServer:
     """With `tls`, it offers STARTTLS and then requires a sign-in; with implicit TLS, it requires none."""
 
     def __init__(
-        self, *, host: str = "127.0.0.1", tls: ssl.SSLContext | None = None, is_tls_throughout: bool = False
+        self,
+        *,
+        host: str = "127.0.0.1",
+        tls: ssl.SSLContext | None = None,
+        is_tls_throughout: bool = False,
+        most_bytes: int = 33_554_432,
     ) -> None:
         self.post = Post()
         self.port = free_port()
         asks = {"tls_context": tls, "authenticator": self.post.authenticate, "auth_required": True}
         how: Any = {"ssl_context": tls} if is_tls_throughout else asks if tls else {}
-        self._controller = Controller(self.post, hostname=host, port=self.port, **how)
+        self._controller = Controller(self.post, hostname=host, port=self.port, data_size_limit=most_bytes, **how)
 
     def __enter__(self) -> MailServer:
         self._controller.start()

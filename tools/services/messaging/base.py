@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from tools.engine.execution.outcome import Outcome
@@ -38,14 +38,24 @@ class Email:
 
 
 @dataclass(frozen=True)
+class EmailFile:
+    """A file of an e-mail."""
+
+    name: str
+    content_type: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
 class EmailReply(Email):
-    """An e-mail in a thread. `references` are Message-IDs, oldest first; the last one is answered. One that nobody wrote
-    by hand `is_automatic`.
+    """An e-mail in a thread, with its `files`. `references` are Message-IDs, oldest first; the last one is answered. One
+    that nobody wrote by hand `is_automatic`.
     """
 
     references: Sequence[str] = ()
     reply_to: str = ""
     is_automatic: bool = True
+    files: Sequence[EmailFile] = ()
 
 
 class Channel(Protocol[Message]):
@@ -59,6 +69,16 @@ class Channel(Protocol[Message]):
         Every foreseen result is an Outcome. A rejected sign-in has `needs_reauth` in its result.
         """
         ...
+
+
+def refused_size(error: str, **details: Any) -> Outcome:
+    """Return the outcome of an e-mail that is too large for the mail server: nothing was sent."""
+    return Outcome.failed(error, result={"too_large": True}, **details)
+
+
+def is_too_large(outcome: Outcome) -> bool:
+    """Return True if a smaller e-mail may be taken."""
+    return outcome.result.get("too_large") is True
 
 
 def refused_sign_in(error: str, **details: Any) -> Outcome:

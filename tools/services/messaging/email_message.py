@@ -17,7 +17,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 
 from projects.connections.settings.smtp import SmtpSettings
-from tools.services.messaging.base import Email, EmailReply
+from tools.services.messaging.base import Email, EmailFile, EmailReply
 
 # Characters that headers can't contain: control characters and line ends. No-break spaces and joiners are allowed.
 NOT_ALLOWED = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -38,7 +38,8 @@ class _SevenBitPolicy(EmailPolicy):
         if name in THREAD_HEADERS:
             # The library would encode a Message-ID that is longer than a line.
             return f"{name}: {f'{CRLF} '.join(str(value).split())}{CRLF}".encode("ascii")
-        if value.isascii() or hasattr(value, "addresses"):
+        # Addresses and the names of files have forms of their own, which the library writes.
+        if value.isascii() or hasattr(value, "addresses") or hasattr(value, "params"):
             return super().fold_binary(name, value)
         return f"{name}: {Header(str(value), 'utf-8', header_name=name).encode(linesep=CRLF)}{CRLF}".encode("ascii")
 
@@ -75,14 +76,24 @@ def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMe
         # Suppresses automatic replies (RFC 3834).
         email["Auto-Submitted"] = "auto-generated"
     email.set_content(message.body)
+    files = message.files if isinstance(message, EmailReply) else ()
+    for file in files:
+        _attach(email, file)
     ledger_fields = {
         "from": sender,
         "to": recipient,
         "subject": message.subject,
         "body": message.body,
         "message_id": message_id,
+        **({"files": [file.name for file in files]} if files else {}),
     }
     return MimeMessage(sender, recipient, message_id, email.as_bytes(), ledger_fields)
+
+
+def _attach(email: EmailMessage, file: EmailFile) -> None:
+    main, _, sub = file.content_type.partition("/")
+    params = {"charset": "utf-8"} if main == "text" else None
+    email.add_attachment(file.content, maintype=main, subtype=sub, filename=file.name, params=params)
 
 
 def _put_in_thread(email: EmailMessage, message: EmailReply) -> None:

@@ -17,6 +17,9 @@ from tools.services.messaging.email_message import MessageRefused, MimeMessage, 
 from tools.services.messaging.smtp_dialogue import SmtpSession
 
 DEADLINE_S = 30.0
+# A large e-mail has longer, within the deadline of a job.
+SLOWEST_BYTES_PER_S = 250_000
+LONGEST_DEADLINE_S = 105.0
 _threads = ThreadPoolExecutor(max_workers=16, thread_name_prefix="smtp")
 
 
@@ -37,8 +40,8 @@ class Smtp:
         self._guard = guard
 
     async def send(self, message: Email, *, key: str) -> Outcome:
-        """Deliver the e-mail within 30 seconds. If the connection breaks after the message may have left, the outcome
-        is unknown.
+        """Deliver the e-mail within 30 seconds, or longer if it is large. If the connection breaks after the message may
+        have left, the outcome is unknown.
         """
         details: dict[str, Any] = {"adapter": self.name}
         try:
@@ -67,7 +70,7 @@ async def _within_deadline(session: SmtpSession, message: MimeMessage | None, de
     """
     talk = asyncio.get_running_loop().run_in_executor(_threads, session.run, message, details)
     try:
-        return await asyncio.wait_for(asyncio.shield(talk), DEADLINE_S)
+        return await asyncio.wait_for(asyncio.shield(talk), _deadline(message))
     except TimeoutError:
         if session.abort():
             return await talk
@@ -76,3 +79,8 @@ async def _within_deadline(session: SmtpSession, message: MimeMessage | None, de
     except asyncio.CancelledError:
         session.abort()
         raise
+
+
+def _deadline(message: MimeMessage | None) -> float:
+    size = len(message.content) if message is not None else 0
+    return min(LONGEST_DEADLINE_S, DEADLINE_S + size / SLOWEST_BYTES_PER_S)

@@ -16,7 +16,7 @@ from django.core.mail.utils import DNS_NAME
 from outbound.silence import end_when_silent
 from projects.connections.settings.smtp import SmtpSettings
 from tools.engine.execution.outcome import Outcome
-from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
+from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in, refused_size
 from tools.services.messaging.email_message import MimeMessage
 
 CONNECT_TIMEOUT_S = 5.0
@@ -24,6 +24,10 @@ SILENCE_TIMEOUT_S = 15.0
 MOST_ADDRESSES = 4
 READY, GO_AHEAD = 220, 354
 SIGN_IN_NEEDED = frozenset({530, 534, 535, 538})
+# RFC 1870: what an e-mail over the server's limit is answered with.
+OVER_SIZE = frozenset({523, 552})
+# Bytes that leave within one timeout.
+CHUNK_BYTES = 65_536
 T = TypeVar("T")
 
 
@@ -120,6 +124,7 @@ class SmtpSession:
             self._has_begun = True
 
     def _deliver(self, message: MimeMessage, connection: _Connection) -> str:
+        _check_size(message, connection)
         _expect(connection.mail(message.sender), "sender")
         _expect(connection.rcpt(message.recipient), "recipient")
         code, reply = connection.docmd("DATA")
@@ -127,7 +132,12 @@ class SmtpSession:
             raise Refused("message", code, reply)
         self._data_started = True
         # Dot-stuffing: a leading dot is doubled, and a single dot ends the message.
-        connection.send(re.sub(rb"(?m)^\.", b"..", message.content) + b".\r\n")
+        content = re.sub(rb"(?m)^\.", b"..", message.content) + b".\r\n"
+        for at in range(0, len(content), CHUNK_BYTES):
+            connection.send(content[at : at + CHUNK_BYTES])
+        if len(content) > CHUNK_BYTES and connection.sock is not None:
+            # A server that looks through files takes longer. The deadline ends it.
+            connection.sock.settimeout(None)
         code, reply = _expect(connection.getreply(), "message")
         with suppress(smtplib.SMTPException, OSError):
             connection.quit()
@@ -229,6 +239,13 @@ def _expect(answer: tuple[int, bytes], step: str) -> tuple[int, bytes]:
     return answer
 
 
+def _check_size(message: MimeMessage, connection: _Connection) -> None:
+    """Raises Refused if the message is over the limit that the server has announced."""
+    most = connection.esmtp_features.get("size", "")
+    if most.isdecimal() and 0 < int(most) < len(message.content):
+        raise Refused("message", 552, f"The limit is {int(most)} bytes.".encode())
+
+
 def _refusal(refusal: Refused, message: MimeMessage | None, details: dict[str, Any]) -> Outcome:
     """Return the outcome of a rejection. 4xx is temporary and 5xx permanent; in both cases the server has not accepted
     the message (RFC 5321, 4.2.1).
@@ -239,6 +256,8 @@ def _refusal(refusal: Refused, message: MimeMessage | None, details: dict[str, A
         return Outcome.not_sent(
             f"The mail server can't take the e-mail right now ({refusal.step}: {refusal.text}).", **details
         )
+    if refusal.code in OVER_SIZE and refusal.step in ("message", "sender"):
+        return refused_size(f"The e-mail is too large for the mail server ({refusal.text}).", **details)
     if message is not None and refusal.step == "recipient":
         return Outcome.failed(
             f"The mail server doesn't take e-mails for {message.recipient}; ask for another address.", **details
