@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import todos.hooks
 import tools.engine.hooks
+from conversations.channels.mail.watching import watch_mailboxes
 from conversations.channels.outgoing import plan_delivery
 from conversations.channels.receipts import settle_receipt
 from conversations.common.consents import is_withdrawn_at
@@ -17,6 +18,8 @@ from conversations.live.stream_auth import end_key_streams, end_member_streams
 from conversations.prompts.prompt_budget_check import weigh_reply
 from conversations.tool_runs.effects.receipts import settle
 from conversations.turns.admission import count_open
+from jobs.lanes import Queue
+from jobs.standing import add_service
 from projects.accounts.members import member_changed
 from projects.agents.prompt_size import measure_prompt
 from projects.agents.services import key_revoked
@@ -26,6 +29,7 @@ def register() -> None:
     """Connect customer, conversation and transcript hooks, the prompt size check, and the receivers of change signals."""
     measure_prompt.connect(weigh_reply)
     message_added.connect(plan_delivery)
+    add_service(Queue.WORK, watch_mailboxes)
     settle_receipt.connect(settle)
     tools.engine.hooks.read_contact.connect(read_contact)
     tools.engine.hooks.lock_customer.connect(lock_customer)

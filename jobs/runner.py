@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 from uuid import UUID
@@ -22,6 +22,7 @@ from jobs.lanes import ClaimedJob, Lane, lane_of, lanes
 from jobs.model_client import close_model_client, model_client
 from jobs.pace import LoopWatch, Pace
 from jobs.slots import OwnModels, Slots
+from jobs.standing import Service, services_of
 from jobs.sweep import sweep
 from llm.loop import ModelLoop
 from telemetry.sampling import watch_loop
@@ -64,10 +65,11 @@ class Runner:
         return len(self._held)
 
     def start(self) -> None:
-        """Start the services: claims, heartbeat, sweep and cancellations."""
+        """Start the services: claims, heartbeat, sweep, cancellations, and those of higher rooms."""
         services = (
             *(self._claim_loop, self._heartbeat, self._sweep, self._listen),
             *(touch_alive_file, watch_loop),
+            *services_of(self.queues),
         )
         self._services = [self._loop.create_task(_forever(service)) for service in services]
         self._work.set()
@@ -194,7 +196,7 @@ class Runner:
             self._tasks[job_id].cancel()
 
 
-async def _forever(service: Callable[[], Awaitable[None]]) -> None:
+async def _forever(service: Service) -> None:
     """Run a service, and restart it after an outage of PostgreSQL or Redis or a bug of its own."""
     name = service.__name__.strip("_")
     while True:

@@ -30,6 +30,8 @@ ALLOWED = {
     "conversations/turns/conversation_end.py": {"<module>", "close_silent_conversations"},
     "conversations/promises/make_good.py": {"<module>", "draft_make_goods"},
     "conversations/handover/attachments.py": {"<module>", "delete_unsent"},
+    # The mailboxes that a worker process may listen to.
+    "conversations/channels/mail/watching.py": {"<module>", "claim_mailboxes"},
     "conversations/inbox/closing.py": {"<module>", "return_snoozed"},
     "conversations/followups/waits.py": {"<module>", "end_overdue_waits"},
     "tools/engine/promises.py": {"<module>", "break_overdue_promises"},

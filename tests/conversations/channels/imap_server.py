@@ -22,6 +22,7 @@ class Folder:
     read: set[int] = field(default_factory=set)
     asked: list[str] = field(default_factory=list)
     has_plain: bool = True
+    has_idle: bool = True
     size: int | None = None
     cuts: str = ""
 
@@ -90,7 +91,8 @@ class _Dialogue:
     def answer(self, tag: str, command: str) -> bool:
         name = command.upper()
         if name == "CAPABILITY":
-            self.say(f"* CAPABILITY IMAP4rev1{' AUTH=PLAIN' if self.folder.has_plain else ''}")
+            more = (" AUTH=PLAIN" if self.folder.has_plain else "") + (" IDLE" if self.folder.has_idle else "")
+            self.say(f"* CAPABILITY IMAP4rev1{more}")
         elif name == "AUTHENTICATE PLAIN":
             self.say("+ ")
             _, user, password = b64decode(self.connection.rfile.readline()).decode().split("\0")
@@ -111,12 +113,30 @@ class _Dialogue:
             self.say(f"* SEARCH {' '.join(map(str, found_uids))}".strip())
         elif name.startswith("UID FETCH"):
             self.fetch(command)
+        elif name == "IDLE":
+            return self.idle(tag)
         elif name == "LOGOUT":
             self.say("* BYE bye")
             self.say(f"{tag} OK done")
             return False
         self.say(f"{tag} OK done")
         return True
+
+    def idle(self, tag: str) -> bool:
+        """Announce what is delivered, until the client is done."""
+        self.say("+ idling")
+        known, sock = len(self.folder.mails), self.connection.request
+        sock.settimeout(0.02)
+        while True:
+            with suppress(TimeoutError):
+                said = sock.recv(100)
+                sock.settimeout(None)
+                self.folder.asked.append(said.decode().strip())
+                self.say(f"{tag} OK done")
+                return bool(said)
+            if len(self.folder.mails) != known:
+                known = len(self.folder.mails)
+                self.say(f"* {known} EXISTS")
 
     def sign_in(self, tag: str, user: str, password: str) -> bool:
         is_right = (user, password) == (USER, PASSWORD)
