@@ -118,9 +118,7 @@ class BodyLimit:
         finally:
             turns.give_back()
 
-    async def _serve(
-        self, scope: Scope, receive: Receive, send: Send, *, limit: int, kept: int | None = None
-    ) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, *, limit: int, kept: int | None = None) -> None:
         try:
             scope, receive = await self._checked(scope, receive, limit=limit, kept=kept or limit)
         except ClientDisconnected:
@@ -145,13 +143,13 @@ class BodyLimit:
 
 
 def _long_body_of(scope: Scope) -> LongBody | None:
-    """The kind of a long body, or of one that declares no length; None for any other request."""
+    """The kind of a long body, or of an e-mail that declares no length; None for any other request."""
     kind = next((one for one in LONG_BODIES if one.path.fullmatch(scope["path"])), None)
     if kind is None or kind.free < 0:
         return kind
     declared = next((value for name, value in scope["headers"] if name.lower() == b"content-length"), None)
     if declared is None:
-        return kind if scope["method"] == "POST" else None
+        return kind if kind.kept is not None and scope.get("method") == "POST" else None
     is_long = bool(declared.isdigit()) and len(declared) <= 18 and int(declared) > kind.free
     return kind if is_long else None
 
