@@ -6,9 +6,11 @@ FROM ${BASE} AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends python3 python3-venv ca-certificates
 WORKDIR /app
-COPY requirements.txt ./
+# Another file adds optional packages, such as requirements-s3.txt for files in a bucket.
+ARG REQUIREMENTS=requirements.txt
+COPY requirements*.txt ./
 COPY config/runner/install.py config/runner/
-RUN python3 -I config/runner/install.py requirements.txt
+RUN python3 -I config/runner/install.py ${REQUIREMENTS}
 COPY . .
 # The embedded servers aren't used here. PostgreSQL's clients stay, for roles and backups.
 RUN python3 deploy/trim.py .venv \

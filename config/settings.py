@@ -7,6 +7,7 @@ from typing import Any
 
 from config import environment
 from config.environment import BASE_DIR, env
+from config.file_places import file_places
 
 DEBUG = env.bool("MAKEGOOD_DEBUG", default=False)
 SECRET_KEY = environment.text("SECRET_KEY", why="a long random string that signs sessions.")
@@ -235,9 +236,12 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
+# Where the contents of files are: new ones in the first place, earlier ones in any of them.
+FILE_PLACES = file_places()
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "config.static_files.VersionedStorage"},
+    **{name: place for name, place in FILE_PLACES.items() if place},
 }
 
 EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend" if EMAIL_HOST else "projects.common.mail.LogBackend"

@@ -29,6 +29,7 @@ from conversations.models import (
     PersonaField,
     PromptSection,
     Receipt,
+    StoredObject,
     Summary,
     Tag,
     Turn,
@@ -116,11 +117,18 @@ class AttachmentAdmin(TenantAdmin):
     list_filter = ("content_type",)
     list_select_related = ("conversation",)
     search_fields = ("=conversation__id", "name")
-    hidden = ("content",)
+    hidden = ("content", "object")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Attachment]:
         """Without the contents, which may be large."""
         return super().get_queryset(request).defer("content")
+
+
+@admin.register(StoredObject)
+class StoredObjectAdmin(TenantAdmin):
+    list_display = ("id", "place", "state", "due_at", "attempts", "error", "created_at")
+    list_filter = ("state",)
+    search_fields = ("=id", "=attachment_id")
 
 
 @admin.register(Call)

@@ -75,9 +75,12 @@ TABLES = (
         gettext_noop("Files"),
         fate=Fate.DELETED,
         kept=Kept.TRANSCRIPTS,
-        customer=("name", "content"),
+        customer=("name", "content", "sha256"),
         other=("content_type",),
         links=_OF_CONVERSATION,
+    ),
+    TableContents(
+        models.StoredObject, gettext_noop("Where the contents of files are kept"), other=("place", "state", "error")
     ),
     TableContents(
         models.Call,

@@ -72,6 +72,11 @@ def _response_format(schema: OutputSchema) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": described}
 
 
+def unseen_pictures(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages with a note that there are pictures which can't be shown."""
+    return _with_pictures(messages, ())
+
+
 def _with_pictures(messages: Sequence[dict[str, Any]], pictures: Sequence[Picture]) -> list[dict[str, Any]]:
     """The messages with the pictures in the last one of the role `user`, or with a note in place of them."""
     place = max(number for number, message in enumerate(messages) if message["role"] == "user")

@@ -6,7 +6,13 @@ from functools import cache
 
 from tests.bypass_rls import bypass_rls
 
-ROOTS = ("projects_user", "projects_organization", "django_session", "privacy_deletedorganization")
+ROOTS = (
+    "projects_user",
+    "projects_organization",
+    "django_session",
+    "privacy_deletedorganization",
+    "conversations_storedobject",
+)
 # Every table that references a root, directly or through other tables.
 REACHED = f"""
 with recursive reached as (

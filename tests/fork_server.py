@@ -35,6 +35,7 @@ from llm.structured import schema_of  # noqa: E402
 from projects.models.agent_config import time_zones  # noqa: E402
 from tenancy.prepared_queries import PreparedValues  # noqa: E402
 from tenancy.scope import tenant_tx  # noqa: E402
+from tests.file_places import use_file_places  # noqa: E402
 from tests.shared_ssl_context import share_authorities  # noqa: E402
 from tests.storms.planted import plant  # noqa: E402
 from tests.tools.bookings.guest import guest  # noqa: E402
@@ -119,6 +120,8 @@ def be_child(order: dict) -> None:
     os.environ.update(order["env"])
     if order["lease_seconds"]:
         shorten_leases(order["lease_seconds"])
+    if os.environ.get("MAKEGOOD_FILES"):
+        use_file_places()
     output = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
     os.dup2(output, 2)

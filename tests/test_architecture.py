@@ -109,6 +109,7 @@ ROOMS = {
             "models",
             "personal_data",
             "common",
+            "files",
             "live",
             "context",
             "prompts",

@@ -136,7 +136,9 @@ def test_the_settings_page_lists_exactly_the_variables_read() -> None:
     assert listed - ELSEWHERE == read - ELSEWHERE
 
 
-@pytest.mark.parametrize("file", ["requirements.in", "requirements-traces.in", "requirements-dev.in"])
+@pytest.mark.parametrize(
+    "file", ["requirements.in", "requirements-traces.in", "requirements-s3.in", "requirements-dev.in"]
+)
 def test_every_direct_dependency_has_a_reason(file: str) -> None:
     names = set(re.findall(r"^[a-z][\w-]*", (ROOT / file).read_text(), re.MULTILINE))
     rows = re.findall(r"^\| ([^|]+) \|", (ROOT / "docs/decisions/008-dependencies.md").read_text(), re.MULTILINE)

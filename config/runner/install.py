@@ -28,8 +28,9 @@ PYTHON = VENV / "bin" / "python"
 STAMP = VENV / "makegood-installed.json"
 # Each file includes the ones listed.
 CONTAINS = {
-    "requirements-dev.txt": ("requirements.txt", "requirements-traces.txt"),
+    "requirements-dev.txt": ("requirements.txt", "requirements-traces.txt", "requirements-s3.txt"),
     "requirements-traces.txt": ("requirements.txt",),
+    "requirements-s3.txt": ("requirements.txt",),
 }
 RUN_TIME, WITH_TESTS = "requirements.txt", "requirements-dev.txt"
 # Without the pins that a marker limits to some platforms or versions of Python.

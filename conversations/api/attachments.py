@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -14,9 +16,11 @@ from rest_framework.request import Request
 
 from conversations.api.operators import OperatorView
 from conversations.api.views import ConversationView
-from conversations.common.attachment_links import read_attachment_token
+from conversations.common.attachment_links import AttachmentTarget, read_attachment_token
 from conversations.common.payloads import AttachmentPayload
 from conversations.common.presenters import attachment_payload
+from conversations.files.contents import content_of, fetch
+from conversations.files.places import FileGone, FilesUnavailable
 from conversations.handover.attachments import stored_attachment, upload
 from conversations.handover.customer_files import upload_from_customer, uploaded_payload
 from conversations.models import Attachment
@@ -25,6 +29,9 @@ from projects.api.typed_responses import Created
 from projects.api.uploads import keep_body
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
+from tenancy.threads import in_db
+
+log = logging.getLogger(__name__)
 
 NAME = OpenApiParameter("name", OpenApiTypes.STR, description="the file's name; its ending follows from its content")
 FULL = {409: OpenApiResponse(description="Too many files of the conversation wait to be sent.")}
@@ -38,6 +45,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Robots-Tag": "noindex",
 }
+AWAY = {"Cache-Control": "no-store", "Retry-After": "10"}
 
 
 class UploadView(ConversationView):
@@ -91,24 +99,38 @@ class MessageAttachments(UploadView):
 
 
 @require_safe
-def attachment_file(request: HttpRequest, token: str) -> HttpResponse:
+async def attachment_file(request: HttpRequest, token: str) -> HttpResponse:
     """The file of a signed address. Images are shown, everything else is downloaded."""
     target = read_attachment_token(token)
-    if target is None:
-        raise Http404
-    with tenant_tx(target.organization_id):
-        found = Attachment.objects.filter(pk=target.attachment_id).first()
+    found = await in_db(_find, target) if target else None
     if found is None:
         raise Http404
-    return file_response(found)
+    try:
+        return file_response(found, await fetch(content_of(found)))
+    except FileGone:
+        raise Http404 from None
+    except FilesUnavailable as error:
+        log.warning("A file could not be read: %s", error)
+        return _away()
 
 
-def file_response(found: Attachment) -> HttpResponse:
+def _away() -> HttpResponse:
+    """The response while the storage of the file doesn't answer."""
+    sentence = gettext("The file can’t be opened at the moment. Try again in a minute.")
+    return HttpResponse(sentence, status=503, content_type="text/plain; charset=utf-8", headers=AWAY)
+
+
+def _find(target: AttachmentTarget) -> Attachment | None:
+    with tenant_tx(target.organization_id):
+        return Attachment.objects.select_related("object").filter(pk=target.attachment_id).first()
+
+
+def file_response(found: Attachment, content: bytes) -> HttpResponse:
     """The file with headers that let no browser take it for a page."""
     is_image = found.content_type.startswith("image/")
     content_type = (
         f"{found.content_type}; charset=utf-8" if found.content_type.startswith("text/") else found.content_type
     )
-    response = HttpResponse(bytes(found.content), content_type=content_type, headers=HEADERS)
+    response = HttpResponse(content, content_type=content_type, headers=HEADERS)
     response.headers["Content-Disposition"] = content_disposition_header(not is_image, found.name) or "inline"
     return response

@@ -10,7 +10,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import cast
 from uuid import UUID
 
 from conversations.channels.outgoing import (
@@ -20,16 +19,16 @@ from conversations.channels.outgoing import (
     effect_id_of,
     ordinal_of,
 )
+from conversations.channels.outgoing_files import FILE_DELETED, find_file, send_part
 from conversations.channels.pacing import next_turn, pause_account
 from conversations.channels.presses import acknowledge_press, is_press
 from conversations.channels.provider import Button, OutgoingFile, OutgoingPart, Provider
 from conversations.channels.receipts import catch_up, record_effect, record_receipt
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.window import is_window_open
-from conversations.common.attachment_links import provider_url
 from conversations.common.payloads import StoredAttachment
 from conversations.live.event_log import ConversationLog, job_log, lock_conversation, open_log
-from conversations.models import Attachment, Chat, Receipt
+from conversations.models import Chat, Receipt
 from conversations.models.event import EventType
 from jobs.enqueue import enqueue
 from jobs.errors import WrongState
@@ -59,7 +58,6 @@ RECONNECT_FIRST = "The provider rejects the channel’s credentials. Connect it 
 UNREADABLE = "The channel’s secret can’t be read. Connect it again."
 OTHER_ACCOUNT = "The channel is connected to another account by now."
 WINDOW_CLOSED = "The customer hasn’t written for 24 hours. Only a template may be sent now."
-FILE_DELETED = "The file was deleted."
 EARLIER_PART_FAILED = "The part before this one didn’t arrive."
 
 
@@ -140,7 +138,7 @@ async def run_channel(job: ClaimedJob) -> None:
     if context is None:
         return
     failpoint("channel.sending_pre_bytes")
-    outcome = await context.provider.send(context.connection, context.part)
+    outcome = await send_part(context.provider, context.connection, context.part)
     failpoint("channel.response_pre_commit")
     await until_stored(_settle, job, context, outcome)
 
@@ -272,11 +270,10 @@ def _part(effect: Effect, provider: Provider) -> OutgoingPart:
 
 
 def _file(stored: StoredAttachment) -> OutgoingFile:
-    found = Attachment.objects.filter(pk=stored["id"]).first()
+    found = find_file(stored)
     if found is None:
         raise _NothingToSend(FILE_DELETED)
-    url = provider_url(cast(UUID, found.organization_id), found.pk)
-    return OutgoingFile(found.name, found.content_type, bytes(found.content), url)
+    return found
 
 
 def _has_failed_part(effect: Effect) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from conversations.channels.items import Item, RemoteFile
 from conversations.common.payloads import StoredAttachment
+from conversations.files.contents import Content
 from conversations.models import Channel, ChannelLink, Receipt
 from projects.connections.integrations import Connection
 from tools.engine.execution.outcome import Outcome
@@ -57,12 +58,15 @@ class Button:
 
 @dataclass(frozen=True)
 class OutgoingFile:
-    """A file of a message. `url` opens it for a provider that fetches it, for a few hours."""
+    """A file of a message. `url` opens it for a provider that fetches it, for a few hours. The `content` is read from its
+    `source` before the part is sent.
+    """
 
     name: str
     content_type: str
-    content: bytes = field(repr=False)
+    source: Content
     url: str
+    content: bytes = field(default=b"", repr=False)
 
 
 @dataclass(frozen=True)

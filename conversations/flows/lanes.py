@@ -10,6 +10,7 @@ from conversations.calls.store import fail_call
 from conversations.channels.fetching import files_lane
 from conversations.channels.lane import channel_lane
 from conversations.channels.mail.polling import mailbox_lane
+from conversations.files.upkeep import tend_objects
 from conversations.flows.effects import fail_effect, reopen_effect, run_effect
 from conversations.flows.extraction import run_extraction
 from conversations.flows.make_good import fail_make_good, run_make_good
@@ -117,6 +118,7 @@ SWEEPS = (
     close_silent_conversations,
     return_snoozed,
     delete_unsent,
+    tend_objects,
     # Before the promises, whose deadline it moves.
     end_overdue_receipts,
     break_overdue_promises,

@@ -19,6 +19,7 @@ from conversations.channels.typing import typing_shown
 from conversations.claim_check.claim_guard import guard_for, language_of
 from conversations.claim_check.instruction_filter import InstructionFilter
 from conversations.common.translations import apology_for
+from conversations.context.pictures import with_pictures
 from conversations.context.turn_context import TurnContext, context_before
 from conversations.followups.follow_ups import next_follow_up
 from conversations.handover.requests import hand_over
@@ -27,7 +28,7 @@ from conversations.live.model_calls import add_calls, store_calls
 from conversations.live.tokens import TokenWriter
 from conversations.models import Freshness, MessageRole, Origin, Turn, TurnStatus
 from conversations.models.event import EventType
-from conversations.prompts.reply import build_request
+from conversations.prompts.reply import build_prompt
 from conversations.tool_runs.calls.reply_text import ReplyText
 from conversations.tool_runs.calls.tool_loop import LoopEnd, ToolLoop, run_tool_loop, stored_steps
 from conversations.turns.after_reply import add_reply_events, queue_analysis
@@ -69,6 +70,7 @@ async def run_reply(job: ClaimedJob) -> None:
     """Write the turn's reply and send it; the customer sees it stream."""
     loop = await in_db(_read, job)
     await require_budget(job.organization_id, loop.turn_context.project.pk, Share.AGENT)
+    loop.request = await with_pictures(loop.request, loop.pictures)
     records: list[CallRecord] = []
     try:
         async with typing_shown(loop.turn_context.conversation, job):
@@ -101,7 +103,8 @@ def _read(job: ClaimedJob) -> ToolLoop:
         turn.status, turn.started_at, turn.directives_used = TurnStatus.REPLYING, timezone.now(), directives
         turn.freshness, turn.working_hours = _freshness(context), context.status.document
         update_row(turn, ("status", "started_at", "directives_used", "freshness", "working_hours"))
-        return ToolLoop(job, context, build_request(context, offer), offer, steps)
+        prompt = build_prompt(context, offer)
+        return ToolLoop(job, context, prompt.request, offer, steps, pictures=prompt.pictures)
 
 
 def _freshness(context: TurnContext) -> Freshness:

@@ -13,6 +13,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from conversations.common.payloads import StoredAttachment
+from conversations.files.contents import digest_of
+from conversations.files.upkeep import plan_object
 from conversations.handover.file_types import ALLOWED, clean_name, detect_type, is_declared, is_named, safe_name
 from conversations.handover.image_size import pixels_of
 from conversations.models import Attachment, Conversation, Message
@@ -105,14 +107,17 @@ def _check(content: bytes, *, name: str) -> str:
 
 def _store(conversation: Conversation, content: bytes, *, name: str, content_type: str, **fields: Any) -> Attachment:
     admit_bytes(conversation.project, len(content))
-    return Attachment.objects.create(
+    stored = Attachment.objects.create(
         conversation=conversation,
         name=safe_name(name, content_type),
         content_type=content_type,
         size=len(content),
         content=content,
+        sha256=digest_of(content),
         **fields,
     )
+    plan_object(stored)
+    return stored
 
 
 def take_unsent(

@@ -16,6 +16,7 @@ from conversations.models.note import Mention, Note
 from conversations.models.persona import Persona, PersonaField
 from conversations.models.section import PromptSection
 from conversations.models.step import TurnCall, TurnStep
+from conversations.models.stored_object import ObjectState, StoredObject
 from conversations.models.summary import Summary
 from conversations.models.tag import ConversationTag, Tag, TagColor
 from conversations.models.translation import MessageTranslation
@@ -54,11 +55,13 @@ __all__ = [
     "MessageRole",
     "MessageTranslation",
     "Note",
+    "ObjectState",
     "Origin",
     "Persona",
     "PersonaField",
     "PromptSection",
     "Receipt",
+    "StoredObject",
     "Summary",
     "Tag",
     "TagColor",

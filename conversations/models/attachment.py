@@ -14,6 +14,9 @@ class Attachment(TenantModel):
 
     `content_type` follows from the content, never from what the uploader said. `uploaded_by` is null for a file that the
     customer sent.
+
+    The content is in the row, or else in the `object` of a storage (`conversations.files`). `sha256` is its digest in
+    hexadecimal; files of earlier releases have none until their content moves.
     """
 
     conversation = TenantForeignKey("conversations.Conversation", related_name="attachments")
@@ -22,13 +25,24 @@ class Attachment(TenantModel):
     name = models.CharField(max_length=140)
     content_type = models.CharField(max_length=40)
     size = models.PositiveIntegerField()
-    content = models.BinaryField()
+    content = models.BinaryField(null=True)
+    object = TenantForeignKey(
+        "conversations.StoredObject", models.DO_NOTHING, null=True, related_name="+", db_index=False
+    )
+    sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         indexes = [
             # Files that were never sent, which the sweep deletes.
             models.Index(fields=["created_at"], condition=Q(message=None), name="attachment_unsent"),
+            models.Index(fields=["object"], condition=Q(object__isnull=False), name="attachment_object"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(content=None, object__isnull=False) | Q(content__isnull=False, object=None),
+                name="content_in_one_place",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -17,7 +17,7 @@ from conversations.common.prompt_shapes import (
     Section,
     Step,
 )
-from conversations.context.pictures import LatestFiles, read_files
+from conversations.context.pictures import FoundPicture, LatestFiles, find_files
 from conversations.context.transcript import TranscriptMessage, as_line
 from conversations.context.turn_context import TurnContext
 from conversations.context.urgent_messages import URGENT_EVENTS, UrgentMessages, urgent_messages
@@ -76,14 +76,22 @@ class ReplyContext:
     latest: list[Line]
 
 
-def build_request(context: TurnContext, offer: Offer = NO_OFFER) -> ChatRequest:
-    """The request for a turn's reply: stable prompt, transcript, then the parts that change every turn."""
+@dataclass(frozen=True)
+class ReplyPrompt:
+    """The request for a turn's reply, and the pictures that are still to be read."""
+
+    request: ChatRequest
+    pictures: Sequence[FoundPicture]
+
+
+def build_prompt(context: TurnContext, offer: Offer = NO_OFFER) -> ReplyPrompt:
+    """The prompt of a turn's reply: stable prompt, transcript, then the parts that change every turn."""
     history, latest = _split(context)
-    knowledge, files = _knowledge(context, latest), read_files(context.conversation.pk, latest)
+    knowledge, files = _knowledge(context, latest), find_files(context.conversation.pk, latest)
     request = within_budget(
         lambda kept: _request(context, offer, kept, latest, knowledge, files), history, extra_bytes=offer.weight
     )
-    return replace(request, pictures=files.pictures) if files.pictures else request
+    return ReplyPrompt(request, files.pictures)
 
 
 def view_of(directives: Directives | None, *, facts: Sequence[Fact] = ()) -> DirectivesView | None:

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db import connections
 from django.template.loader import render_to_string
 from django.utils import timezone
 from pydantic_core import to_json
 
 from conversations.common.merged import find_persona
+from conversations.files.contents import content_of, load
+from conversations.files.places import FileGone
 from conversations.live.archive import ARCHIVED, find_archive, read_messages
 from conversations.models import ArchivedTranscript, Attachment, Conversation, Note, Persona, PersonaField, Turn
 from jobs.models import Job, ModelCall
@@ -26,6 +29,7 @@ from tools.services.bookings.search import config_of
 
 FORMAT = "makegood-customer/1"
 UNSAFE = re.compile(r"[^\w.\- ]+")
+MISSING = b"The storage doesn't have this file any more.\n"
 
 
 @dataclass(frozen=True)
@@ -76,10 +80,25 @@ class CustomerExport:
             ids = list(rows.values_list("pk", flat=True))
         for pk in ids:
             with tenant_tx(self.organization_id):
-                row = Attachment.objects.filter(pk=pk).first()
+                row = Attachment.objects.select_related("object").filter(pk=pk).first()
             if row is not None:
-                zip_file.add(file_name(row), bytes(row.content))
+                add_file(zip_file, row)
                 yield zip_file.take()
+
+
+def add_file(zip_file: ZipStream, row: Attachment) -> None:
+    """Add a file that was read with its `object`, outside of any transaction.
+
+    Raises FilesUnavailable, which ends the download: a file that is left out would be missed later.
+    """
+    content = content_of(row)
+    if content.inline is None:
+        # No connection is held while the storage answers.
+        connections.close_all()
+    try:
+        zip_file.add(file_name(row), load(content))
+    except FileGone:
+        zip_file.add(f"{file_name(row)}.missing.txt", MISSING)
 
 
 def file_name(attachment: Attachment) -> str:

@@ -42,6 +42,8 @@ FIRST = (
     *("conversations_promptsection", "conversations_conversation"),
 )
 LAST = ("privacy_organizationdeletion",)
+# What remains to be deleted elsewhere, by `conversations.files.upkeep`. Its rows go with the objects.
+LEFT = ("conversations_storedobject",)
 # References in a circle, which are cut first.
 CIRCLES = (("conversations_persona", "merged_into_id"), ("projects_project", "agent_version_id"))
 
@@ -146,7 +148,7 @@ def _delete_organization(organization_id: UUID) -> None:
 @cache
 def _tables() -> tuple[str, ...]:
     """The tables of tenants in the order of their deletion: those that refer to others before these."""
-    ours = {contents.table for contents in TABLES} - {"projects_organization"}
+    ours = {contents.table for contents in TABLES} - {"projects_organization", *LEFT}
     sorter: TopologicalSorter[str] = TopologicalSorter({table: [] for table in ours})
     for child, parent in _run(_REFERENCES):
         if {child, parent} <= ours and (child, parent) not in _circular():

@@ -12,7 +12,7 @@ from django.utils import timezone
 from pydantic_core import to_json
 
 from conversations.models import Attachment
-from privacy.export.customer import file_name
+from privacy.export.customer import add_file
 from privacy.export.records import files_in, record
 from privacy.export.zip_stream import ZipStream
 from privacy.registry import TABLES
@@ -69,9 +69,9 @@ class OrganizationExport:
         for pk in ids:
             self.authorize()
             with tenant_tx(self.organization_id):
-                row = Attachment.objects.filter(pk=pk).first()
+                row = Attachment.objects.select_related("object").filter(pk=pk).first()
             if row is not None:
-                zip_file.add(file_name(row), bytes(row.content))
+                add_file(zip_file, row)
                 yield zip_file.take()
 
     def _about(self, counts: dict[str, int]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import models
 
-from conversations.models import Conversation, Persona, PersonaField
+from conversations.models import Conversation, Persona, PersonaField, StoredObject
 from privacy.models import Erasure, OrganizationDeletion
 from privacy.registry import BY_MODEL
 from projects.models import AuditAction, AuditEntry, Organization, Project, User
@@ -17,8 +17,9 @@ from tools.models import OperatorLimit, Promise, PromiseState
 
 # An e-mail address, because rows without a link are found by it.
 MARK = "ada.k7q@people.example"
-# Erasure and deletion are what is tested, and the product may only read the operator's limits.
-NOT_FILLED = {Erasure, OrganizationDeletion, OperatorLimit}
+# Erasure and deletion are what is tested, a stored object ends with its object, and the product may only read the operator's
+# limits.
+NOT_FILLED = {Erasure, OrganizationDeletion, OperatorLimit, StoredObject}
 
 
 def fill_for_customer(tenant: Tenant) -> Rows:

@@ -76,7 +76,7 @@ def _value(field: Any, made: Rows, mark: str) -> Any:
     if parent := parent_of(field):
         row = made.get(parent)
         return row if row is None or field.remote_field else row.pk
-    if field.null and not isinstance(field, models.JSONField):
+    if field.null and not isinstance(field, models.JSONField | models.BinaryField):
         return None
     if isinstance(field, ArrayField):
         return [_value(field.base_field, made, mark)]

@@ -32,6 +32,9 @@ ALLOWED = {
     "conversations/handover/attachments.py": {"<module>", "delete_unsent"},
     # The mailboxes that a worker process may listen to.
     "conversations/channels/mail/watching.py": {"<module>", "claim_mailboxes"},
+    # The objects of all tenants' files, also of those that are gone.
+    "conversations/files/upkeep.py": {"_claim", "_is_due"},
+    "conversations/files/moves.py": {"_rows"},
     "conversations/inbox/closing.py": {"<module>", "return_snoozed"},
     "conversations/followups/waits.py": {"<module>", "end_overdue_waits"},
     "tools/engine/promises.py": {"<module>", "break_overdue_promises"},

@@ -16,6 +16,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from conversations.claim_check.claim_guard import read_ledger
+from conversations.context.pictures import FoundPicture
 from conversations.context.turn_context import TurnContext
 from conversations.live.event_log import job_log, open_log
 from conversations.models import TurnCall, TurnStep
@@ -83,6 +84,7 @@ class ToolLoop:
     request: ChatRequest
     offer: Offer
     steps: list[ToolStep] = field(default_factory=list)
+    pictures: Sequence[FoundPicture] = ()
     new_blocks: list[dict[str, Any]] = field(default_factory=list)
 
     @property

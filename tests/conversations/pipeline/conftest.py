@@ -7,7 +7,7 @@ from typing import Any
 
 from conversations.context.turn_context import TurnContext, context_before
 from conversations.models import Turn
-from conversations.prompts.reply import build_request
+from conversations.prompts.reply import build_prompt
 from jobs.lanes import ClaimedJob
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
@@ -53,7 +53,7 @@ def prompts_of(talk: Talk, turn: Turn, *, at: datetime | None = None) -> list[st
     """The messages of the reply request, stable prompt first, as of a given time."""
     with talk.tenant.tx():
         context = context_before(job_of(turn))
-        request = build_request(replace(context, at=at) if at else context)
+        request = build_prompt(replace(context, at=at) if at else context).request
     return [message["content"] for message in request.messages]
 
 

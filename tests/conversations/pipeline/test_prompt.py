@@ -178,7 +178,7 @@ def test_prompts_of_a_conversation_change_with_the_hour(tenant) -> None:
     for hour, variant in ((12, "working"), (20, "non_working"), (12, "working")):
         context = load_context(talk, turn, at=MONDAY.replace(hour=hour))
         with tenant.tx():
-            requests = reply.build_request(context), thoughts.build_request(context)
+            requests = reply.build_prompt(context).request, thoughts.build_request(context)
         intents = [f"- {intent.name}: {getattr(intent, f'{variant}_hours')}" for intent in context.config.intents]
         section = "\n".join([f'<Intents hours="{variant}">', *intents, "</Intents>"])
         assert all(section in request.messages[0]["content"] for request in requests)

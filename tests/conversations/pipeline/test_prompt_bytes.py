@@ -82,7 +82,7 @@ def ask_all_of_the_tenth_turn(talk: Talk, tools: list[str] | None) -> None:
     before = load_context(talk, tenth)
     answer(talk, tenth, TALK[-1][1])
     with talk.tenant.tx():
-        spoken = reply.build_request(before)
+        spoken = reply.build_prompt(before).request
         tenth = Turn.objects.select_related("conversation__summary", "message", "reply").get(pk=tenth.pk)
         context, exchange = context_after(job_of(tenth)), exchange_after(tenth)
         compiled = at_moment(compile_tools(context.project, channel="chat"), Trigger.COMMITMENT)

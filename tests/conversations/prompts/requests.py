@@ -112,7 +112,7 @@ def _of_turn(skill: str, world: World) -> Send:
         request = {
             "thoughts": lambda: thoughts.build_request(context),
             "draft": lambda: draft.build_request(context, knowledge=["Dogs are welcome."], begun="Yes, they are"),
-        }.get(skill, lambda: reply.build_request(context, offer))()
+        }.get(skill, lambda: reply.build_prompt(context, offer).request)()
     output = {"thoughts": thoughts.KeyDirectives, "draft": draft.AnswerDraft}.get(skill)
 
     async def send(client: Client, model: ModelSpec) -> None:

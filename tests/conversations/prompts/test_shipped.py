@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conversations.context.turn_context import TurnContext
 from conversations.models import Conversation, Turn
-from conversations.prompts.reply import NO_OFFER, build_request
+from conversations.prompts.reply import NO_OFFER, build_prompt
 from projects.agents.model_choice import operator_endpoint
 from projects.agents.templates_catalogue import NAMES, Locale, business_templates
 from projects.demo.shop import business
@@ -71,7 +71,7 @@ def system_prompt(tenant: Tenant, config: AgentConfig, offer: Offer, *, channel:
             effects=(),
             endpoint=operator_endpoint(),
         )
-        return str(build_request(context, offer).messages[0]["content"])
+        return str(build_prompt(context, offer).request.messages[0]["content"])
 
 
 @shipped
