@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from django.db import DatabaseError, connections
 
+from operations.files import FILES, check_files, probe_files
 from operations.finding import Section, bad
 from operations.keys import check_keys
 from operations.machine import check_certificate, check_disk
@@ -18,8 +19,11 @@ from operations.workers import check_workers, find_workers
 Check = Callable[[], Section]
 
 
-def examine() -> list[Section]:
-    """Every section, the most important first. Takes about a second and holds no transaction meanwhile."""
+def examine(*, writes: bool = False) -> list[Section]:
+    """Every section, the most important first. Takes about a second and holds no transaction meanwhile.
+
+    With `writes`, an object is written to each place of files, and deleted.
+    """
     workers = find_workers()
     checks: tuple[tuple[str, Check], ...] = (
         ("Workers", lambda: check_workers(workers)),
@@ -28,6 +32,7 @@ def examine() -> list[Section]:
         ("Model servers", lambda: check_model_servers(workers)),
         (DATABASE, check_database),
         ("Redis", check_redis),
+        (FILES, probe_files if writes else check_files),
         ("Disk", check_disk),
         ("Certificate", check_certificate),
         ("Encryption keys", check_keys),
@@ -55,7 +60,7 @@ def _examine(checks: tuple[tuple[str, Check], ...]) -> list[Section]:
     return sections
 
 
-NEED_DATABASE = frozenset({check_queues, check_failed_jobs, check_keys, check_tenants})
+NEED_DATABASE = frozenset({check_queues, check_failed_jobs, check_files, probe_files, check_keys, check_tenants})
 
 
 def _unknown(title: str) -> Section:

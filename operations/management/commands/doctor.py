@@ -16,14 +16,16 @@ MARKS = {State.OK: "ok  ", State.WARN: "look", State.BAD: "BAD "}
 class Command(BaseCommand):
     """`manage.py doctor`: exit code 1 if something is wrong, 0 otherwise."""
 
-    help = "Check workers, queues, models, servers, disk, certificate and keys. Exit code 1 if something is wrong."
+    help = (
+        "Check workers, queues, models, servers, files, disk, certificate and keys. Exit code 1 if something is wrong."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--tables", action="store_true", help="show the tables of the operator's page as well")
         parser.add_argument("--strict", action="store_true", help="exit code 1 for what is only worth a look, too")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        sections = examine()
+        sections = examine(writes=True)
         for section in sections:
             self._show(section, with_tables=options["tables"])
         states = {section.state for section in sections}
