@@ -6,7 +6,7 @@ transaction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -24,6 +24,7 @@ from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils.translation import gettext
 
 from operations.pages import operation_page
+from projects.common.admin_names import translate_names
 from projects.common.translation import lazy
 from projects.models import Member, Organization, Role, User
 from tenancy.scope import platform_scope, tenant_tx
@@ -49,6 +50,13 @@ class MakegoodAdmin(AdminSite):
     site_title = "Makegood"
     index_title = lazy("Administration")
     enable_nav_sidebar = True
+
+    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
+        """Register models, whose names become translatable."""
+        super().register(model_or_iterable, admin_class, **options)
+        models = model_or_iterable if isinstance(model_or_iterable, Iterable) else [model_or_iterable]
+        for model in models:
+            translate_names(model)
 
     def has_permission(self, request: HttpRequest) -> bool:
         """True for superusers, and for owners and admins of at least one organization."""

@@ -1,10 +1,13 @@
-"""Titles and summaries of the built-in tools for people. Their definitions are written for the model."""
+"""Words of the built-in tools for people: titles, summaries, arguments and conditions. Their definitions are written for the
+model.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from projects.common.translation import lazy
+from projects.common.differences import label_of
+from projects.common.translation import lazy, plazy
 from tools.engine.catalogue import BUILT_IN, CompiledTool
 
 
@@ -80,6 +83,55 @@ TOOL_WORDS = {
         lazy("Verify caller"), lazy("Confirms the customer’s identity before sharing or changing their data.")
     ),
 }
+
+ARGUMENT_WORDS = {
+    "body": lazy("Body"),
+    "by": lazy("By"),
+    "code": lazy("Code"),
+    "date": lazy("Date"),
+    "email": lazy("E-mail"),
+    "limit": lazy("Limit"),
+    "name": lazy("Name"),
+    "notes": lazy("Notes"),
+    "party_size": lazy("Party size"),
+    "phone": lazy("Phone"),
+    "phone_number": lazy("Phone number"),
+    "priority": lazy("Priority"),
+    "product": lazy("Product"),
+    "query": lazy("Query"),
+    "reason": lazy("Reason"),
+    "slug": lazy("Article"),
+    "status": lazy("Status"),
+    "subject": lazy("Subject"),
+    "text": lazy("Text"),
+    "time": lazy("Time"),
+    "title": lazy("Title"),
+    "to": plazy("recipient", "To"),
+    "with_whom": lazy("With"),
+    "zip_code": lazy("ZIP code"),
+}
+CONDITION_WORDS = {
+    "agentAsksNothing": lazy("The agent asks nothing"),
+    "agentPromised": lazy("The agent promises it"),
+    "agentSaidGoodbye": lazy("The agent says goodbye"),
+    "customerAgreed": lazy("The customer agreed"),
+    "customerAsked": lazy("The customer asked for it"),
+    "isApproved": lazy("A colleague approved it"),
+    "notRelatedToExistingBooking": lazy("It isn’t about an existing booking"),
+}
+
+
+def argument_label(name: str) -> str:
+    """The name of a tool's argument for people."""
+    return str(ARGUMENT_WORDS.get(name) or label_of(name))
+
+
+def conditions_of(tool: CompiledTool) -> list[dict[str, str]]:
+    """The conditions for people. One that has no label is described by its definition."""
+    return [
+        {"name": name, "label": str(CONDITION_WORDS.get(name, "")), "description": condition.description}
+        for name, condition in tool.definition.conditions.items()
+    ]
 
 
 def summary_of(tool: CompiledTool) -> str:

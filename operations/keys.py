@@ -14,9 +14,10 @@ from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from notices.models import NoticeSettings, PushSubscription
-from operations.finding import Finding, Section, bad, ok, plural, warn
+from operations.finding import Finding, Section, bad, ok, warn
 from projects.models import Attribute, Source, Widget
 from tenancy.scope import platform_scope
 from tools.models import CustomTool, EventSubscription
@@ -47,22 +48,32 @@ class KeyUse:
 def check_keys() -> Section:
     """The use of each key, secrets that none of them opens, and the age of the first one."""
     uses, unreadable = read_key_uses()
-    return Section("Encryption keys", tuple(_judge(uses, unreadable)))
+    return Section(gettext("Encryption keys"), tuple(_judge(uses, unreadable)))
 
 
 def _judge(uses: list[KeyUse], unreadable: int) -> Iterator[Finding]:
     total = sum(use.secrets for use in uses)
-    yield ok(f"{plural(len(uses), 'key', 'keys')}, {plural(total, 'secret', 'secrets')}.")
+    keys = ngettext("%(count)s key", "%(count)s keys", len(uses)) % {"count": len(uses)}
+    secrets = ngettext("%(count)s secret", "%(count)s secrets", total) % {"count": total}
+    yield ok(gettext("%(keys)s, %(secrets)s.") % {"keys": keys, "secrets": secrets})
     if unreadable:
-        says = f"{plural(unreadable, 'secret', 'secrets')} can't be opened with any key of MAKEGOOD_ENCRYPTION_KEYS."
-        yield bad(says, "Append the key that encrypted them, or save them again.")
+        says = ngettext(
+            "%(count)s secret can't be opened with any key of MAKEGOOD_ENCRYPTION_KEYS.",
+            "%(count)s secrets can't be opened with any key of MAKEGOOD_ENCRYPTION_KEYS.",
+            unreadable,
+        )
+        yield bad(says % {"count": unreadable}, gettext("Append the key that encrypted them, or save them again."))
     if older := sum(use.secrets for use in uses[1:]):
-        says = f"{plural(older, 'secret is', 'secrets are')} encrypted with an older key."
-        yield warn(says, "Keep it in MAKEGOOD_ENCRYPTION_KEYS until they are saved again.")
+        says = ngettext(
+            "%(count)s secret is encrypted with an older key.",
+            "%(count)s secrets are encrypted with an older key.",
+            older,
+        )
+        yield warn(says % {"count": older}, gettext("Keep it in MAKEGOOD_ENCRYPTION_KEYS until they are saved again."))
     oldest = uses[0].oldest_at if uses else None
     if oldest is not None and timezone.now() - oldest > OLD:
-        says = f"The first key has been used since {oldest:%Y-%m-%d} at least."
-        yield warn(says, "Put a new key in front of MAKEGOOD_ENCRYPTION_KEYS.")
+        says = gettext("The first key has been used since %(date)s at least.") % {"date": f"{oldest:%Y-%m-%d}"}
+        yield warn(says, gettext("Put a new key in front of MAKEGOOD_ENCRYPTION_KEYS."))
 
 
 def read_key_uses() -> tuple[list[KeyUse], int]:

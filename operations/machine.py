@@ -6,13 +6,16 @@ import shutil
 import socket
 import ssl
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from operations.finding import Finding, Section, bad, ok, warn
 
@@ -31,19 +34,22 @@ def check_disk() -> Section:
         directory = directory.parent
     usage = shutil.disk_usage(directory)
     free, percent = usage.free / usage.total, 100 * usage.free / usage.total
-    says = (
-        f"{usage.free / GIGABYTE:.0f} GB are free of {usage.total / GIGABYTE:.0f} GB ({percent:.0f} %) at {directory}."
-    )
-    action = "Make room, or shorten the retention of projects."
+    says = gettext("%(free)s GB are free of %(total)s GB (%(percent)s %%) at %(directory)s.") % {
+        "free": f"{usage.free / GIGABYTE:.0f}",
+        "total": f"{usage.total / GIGABYTE:.0f}",
+        "percent": f"{percent:.0f}",
+        "directory": directory,
+    }
+    action = gettext("Make room, or shorten the retention of projects.")
     make = bad if free < ALMOST_NOTHING else warn
-    return Section("Disk", (make(says, action) if free < LITTLE else ok(says),))
+    return Section(gettext("Disk"), (make(says, action) if free < LITTLE else ok(says),))
 
 
 @dataclass
 class _Kept:
     """The last look at the certificate. A look takes seconds if the address is silent."""
 
-    finding: Finding | None = None
+    judge: Callable[[], Finding] | None = None
     looked_at: float = 0.0
 
 
@@ -52,34 +58,52 @@ _kept = _Kept()
 
 def check_certificate() -> Section:
     """The certificate that browsers get at the public address."""
-    if _kept.finding is None or time.monotonic() - _kept.looked_at > KEPT_SECONDS:
-        _kept.finding, _kept.looked_at = _look(settings.BASE_URL), time.monotonic()
-    return Section("Certificate", (_kept.finding,))
+    if _kept.judge is None or time.monotonic() - _kept.looked_at > KEPT_SECONDS:
+        _kept.judge, _kept.looked_at = _look(settings.BASE_URL), time.monotonic()
+    return Section(gettext("Certificate"), (_kept.judge(),))
 
 
-def _look(base_url: str) -> Finding:
+def _look(base_url: str) -> Callable[[], Finding]:
+    """What was found, as a function that words it in the reader's language."""
     parts = urlsplit(base_url)
     if parts.scheme != "https":
-        return warn(f"{base_url} has no TLS.", "Put a TLS proxy in front, and set MAKEGOOD_BASE_URL to https://.")
+        return partial(_without_tls, base_url)
     host = str(parts.hostname)
     try:
         ends_at = _read_end(host, parts.port or 443)
     except ssl.SSLError as error:
-        reason = getattr(error, "verify_message", "") or error.reason or "TLS failed"
-        return bad(f"Browsers refuse the certificate of {host}: {reason}.", "Renew it, with its whole chain.")
+        return partial(_refused, host, getattr(error, "verify_message", "") or error.reason or "TLS failed")
     except OSError as error:
-        text = f"{host} can't be reached from this machine ({error.strerror or error})."
-        return warn(text, "Look at its certificate from another machine.")
-    return judge_end(host, ends_at)
+        return partial(_unreached, host, error.strerror or str(error))
+    return partial(judge_end, host, ends_at)
+
+
+def _without_tls(url: str) -> Finding:
+    says = gettext("%(url)s has no TLS.") % {"url": url}
+    return warn(says, gettext("Put a TLS proxy in front, and set MAKEGOOD_BASE_URL to https://."))
+
+
+def _refused(host: str, reason: str) -> Finding:
+    says = gettext("Browsers refuse the certificate of %(host)s: %(reason)s.") % {"host": host, "reason": reason}
+    return bad(says, gettext("Renew it, with its whole chain."))
+
+
+def _unreached(host: str, reason: str) -> Finding:
+    says = gettext("%(host)s can't be reached from this machine (%(reason)s).") % {"host": host, "reason": reason}
+    return warn(says, gettext("Look at its certificate from another machine."))
 
 
 def judge_end(host: str, ends_at: datetime) -> Finding:
     """The finding about a certificate that ends then."""
     left = ends_at - timezone.now()
-    says = f"The certificate of {host} ends on {ends_at:%Y-%m-%d}, in {left.days} days."
+    says = ngettext(
+        "The certificate of %(host)s ends on %(date)s, in %(count)s day.",
+        "The certificate of %(host)s ends on %(date)s, in %(count)s days.",
+        left.days,
+    ) % {"host": host, "date": f"{ends_at:%Y-%m-%d}", "count": left.days}
     if left > SOON:
         return ok(says)
-    return (bad if left < VERY_SOON else warn)(says, "Renew it, and see why that didn't happen by itself.")
+    return (bad if left < VERY_SOON else warn)(says, gettext("Renew it, and see why that didn't happen by itself."))
 
 
 def _read_end(host: str, port: int) -> datetime:

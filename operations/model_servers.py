@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import connections
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from jobs.worker_status import WorkerStatus
 from operations.finding import Finding, Section, Table, bad, ok, warn
@@ -40,24 +41,33 @@ def check_model_servers(workers: list[WorkerStatus] | None) -> Section:
         (host, model, str(calls), str(failed), f"{slow / 1000:.1f} s", error or "")
         for host, model, calls, failed, slow, error in found
     )
-    head = ("Server", "Model", "Calls", "Failed", "95 % within", "Most frequent error")
+    head = (
+        gettext("Server"),
+        gettext("Model"),
+        gettext("Calls"),
+        gettext("Failed"),
+        gettext("95 % within"),
+        gettext("Most frequent error"),
+    )
     calm = ok(_summary(len(rows)))
-    return Section("Model servers", tuple(findings) or (calm,), (Table(head, rows),) if rows else ())
+    return Section(gettext("Model servers"), tuple(findings) or (calm,), (Table(head, rows),) if rows else ())
 
 
 def _summary(models: int) -> str:
     if models:
-        return "The models answer."
-    offline = " The offline model is configured." if settings.OFFLINE_MODEL else ""
-    return f"No model was called in the last {PERIOD // timedelta(minutes=1)} minutes.{offline}"
+        return gettext("The models answer.")
+    quiet = gettext("No model was called in the last %(minutes)s minutes.") % {
+        "minutes": PERIOD // timedelta(minutes=1)
+    }
+    return f"{quiet} {gettext('The offline model is configured.')}" if settings.OFFLINE_MODEL else quiet
 
 
 def _unset() -> list[Finding]:
     """Found on an installation whose model server was forgotten."""
     if settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL != OPENAI:
         return []
-    text = "Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set. Only projects with their own model answer."
-    return [warn(text, "Set the model server, and restart every process.")]
+    text = gettext("Neither OPENAI_API_KEY nor OPENAI_BASE_URL is set. Only projects with their own model answer.")
+    return [warn(text, gettext("Set the model server, and restart every process."))]
 
 
 def _failing(found: list[tuple[str, str, int, int, float, str | None]]) -> list[Finding]:
@@ -66,14 +76,18 @@ def _failing(found: list[tuple[str, str, int, int, float, str | None]]) -> list[
         if calls < FEWEST_CALLS or failed / calls < SOME:
             continue
         make = bad if failed / calls >= MANY else warn
-        text = f"{failed} of {calls} calls to {model} at {host} failed, most with “{error}”."
-        findings.append(make(text, "See the provider's status, the key and its limits."))
+        text = gettext("%(failed)s of %(calls)s calls to %(model)s at %(host)s failed, most with “%(error)s”.") % {
+            "failed": failed,
+            "calls": calls,
+            "model": model,
+            "host": host,
+            "error": error,
+        }
+        findings.append(make(text, gettext("See the provider's status, the key and its limits.")))
     return findings
 
 
 def _paused(workers: list[WorkerStatus]) -> list[Finding]:
     paused = {provider for worker in workers for provider in worker.paused_providers}
-    return [
-        bad(f"Calls to {provider} are paused, because it failed five times in a row.", "See the provider's status.")
-        for provider in sorted(paused)
-    ]
+    says = gettext("Calls to %(provider)s are paused, because it failed five times in a row.")
+    return [bad(says % {"provider": provider}, gettext("See the provider's status.")) for provider in sorted(paused)]

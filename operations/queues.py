@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from django.db import connections
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
 
 from jobs.queue_figures import LaneFigures, read_lanes
-from operations.finding import Finding, Section, Table, bad, ok, plural, warn
+from operations.finding import Finding, Section, Table, bad, ok, warn
+from projects.common.stored_sentences import translated
 
 REPLY = "reply"
 # The ages from which customers notice that their reply waits, and that its promises do.
@@ -31,33 +33,44 @@ def check_queues() -> Section:
         if lane.queued or lane.running or lane.failed
     )
     empty = len(lanes) - len(rows)
-    calm = ok(f"No job waits for long. {plural(empty, 'lane is', 'lanes are')} empty.")
-    table = Table(("Lane", "Waiting", "Running", "Failed", "Oldest due"), rows)
-    return Section("Queues", findings or (calm,), (table,) if rows else ())
+    says = ngettext(
+        "No job waits for long. %(count)s lane is empty.", "No job waits for long. %(count)s lanes are empty.", empty
+    )
+    calm = ok(says % {"count": empty})
+    head = (gettext("Lane"), gettext("Waiting"), gettext("Running"), gettext("Failed"), gettext("Oldest due"))
+    table = Table(head, rows)
+    return Section(gettext("Queues"), findings or (calm,), (table,) if rows else ())
 
 
 def check_failed_jobs() -> Section:
     """The newest failed jobs, which staff can run again."""
+    title = gettext("Failed jobs")
     with connections["ops"].cursor() as cursor:
         cursor.execute(_FAILED, [MOST_FAILED])
         found = cursor.fetchall()
     if not found:
-        return Section("Failed jobs", (ok("No job has failed."),))
-    rows = tuple((lane, name, f"{at or ''} UTC", error[:LONGEST_REASON]) for _, lane, name, at, error in found)
-    links = tuple(reverse("admin:jobs_job_change", args=[pk]) for pk, *_ in found)
-    finding = warn(
-        f"{plural(sum(lane.failed for lane in read_lanes()), 'job has', 'jobs have')} failed.",
-        "Remove the cause that a job names, then run it again under Jobs in the administration.",
+        return Section(title, (ok(gettext("No job has failed.")),))
+    rows = tuple(
+        (lane, name, f"{at or ''} UTC", translated(error)[:LONGEST_REASON]) for _, lane, name, at, error in found
     )
-    return Section("Failed jobs", (finding,), (Table(("Lane", "Organization", "Failed at", "Reason"), rows, links),))
+    links = tuple(reverse("admin:jobs_job_change", args=[pk]) for pk, *_ in found)
+    failed = sum(lane.failed for lane in read_lanes())
+    finding = warn(
+        ngettext("%(count)s job has failed.", "%(count)s jobs have failed.", failed) % {"count": failed},
+        gettext("Remove the cause that a job names, then run it again under Jobs in the administration."),
+    )
+    head = (gettext("Lane"), gettext("Organization"), gettext("Failed at"), gettext("Reason"))
+    return Section(title, (finding,), (Table(head, rows, links),))
 
 
 def _late(lane: LaneFigures) -> Finding | None:
     age = lane.oldest_due_seconds
     if lane.lane == REPLY and age > REPLY_SECONDS:
-        return bad(f"A customer has waited {_seconds(age)} for a worker.", "Add workers for replies: bin/run replies.")
+        says = gettext("A customer has waited %(time)s for a worker.") % {"time": _seconds(age)}
+        return bad(says, gettext("Add workers for replies: %(command)s.") % {"command": "bin/run replies"})
     if age > OTHER_SECONDS:
-        return warn(f"The oldest job of {lane.lane} has waited {_seconds(age)}.", "Add workers: bin/run work.")
+        says = gettext("The oldest job of %(lane)s has waited %(time)s.") % {"lane": lane.lane, "time": _seconds(age)}
+        return warn(says, gettext("Add workers: %(command)s.") % {"command": "bin/run work"})
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.db import DatabaseError, connections
+from django.utils.translation import gettext
 
 from operations.files import FILES, check_files, probe_files
 from operations.finding import Section, bad
@@ -26,18 +27,18 @@ def examine(*, writes: bool = False) -> list[Section]:
     """
     workers = find_workers()
     checks: tuple[tuple[str, Check], ...] = (
-        ("Workers", lambda: check_workers(workers)),
-        ("Queues", check_queues),
-        ("Failed jobs", check_failed_jobs),
-        ("Model servers", lambda: check_model_servers(workers)),
+        (gettext("Workers"), lambda: check_workers(workers)),
+        (gettext("Queues"), check_queues),
+        (gettext("Failed jobs"), check_failed_jobs),
+        (gettext("Model servers"), lambda: check_model_servers(workers)),
         (DATABASE, check_database),
         ("Redis", check_redis),
         (FILES, probe_files if writes else check_files),
-        ("Disk", check_disk),
-        ("Certificate", check_certificate),
-        ("Encryption keys", check_keys),
-        ("Slowest tenants", check_tenants),
-        ("Versions", list_versions),
+        (gettext("Disk"), check_disk),
+        (gettext("Certificate"), check_certificate),
+        (gettext("Encryption keys"), check_keys),
+        (gettext("Slowest tenants"), check_tenants),
+        (gettext("Versions"), list_versions),
     )
     try:
         return _examine(checks)
@@ -64,4 +65,5 @@ NEED_DATABASE = frozenset({check_queues, check_failed_jobs, check_files, probe_f
 
 
 def _unknown(title: str) -> Section:
-    return Section(title, (bad("Unknown, because PostgreSQL doesn't answer.", f"See {DATABASE}."),))
+    says = gettext("Unknown, because PostgreSQL doesn't answer.")
+    return Section(title, (bad(says, gettext("See %(section)s.") % {"section": DATABASE}),))

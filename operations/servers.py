@@ -12,8 +12,9 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
-from operations.finding import Finding, Section, Table, bad, ok, plural, warn
+from operations.finding import Finding, Section, Table, bad, ok, warn
 
 DATABASE = "PostgreSQL"
 # The oldest Redis that Celery supports.
@@ -32,9 +33,13 @@ def check_database() -> Section:
         version, size, seconds = _ask_database()
         findings = [_clock(seconds), *_migrations()]
     except DatabaseError as error:
-        action = "Start PostgreSQL, and see DATABASE_URL. Makegood connects again by itself."
-        return Section(DATABASE, (bad(f"PostgreSQL doesn't answer ({type(error).__name__}).", action),))
-    calm = ok(f"PostgreSQL {version} answers. The database has {_size(size)}.")
+        action = gettext("Start PostgreSQL, and see DATABASE_URL. Makegood connects again by itself.")
+        says = gettext("PostgreSQL doesn't answer (%(error)s).") % {"error": type(error).__name__}
+        return Section(DATABASE, (bad(says, action),))
+    calm = ok(
+        gettext("PostgreSQL %(version)s answers. The database has %(size)s.")
+        % {"version": version, "size": _size(size)}
+    )
     return Section(DATABASE, (calm, *(finding for finding in findings if finding is not None)))
 
 
@@ -43,11 +48,13 @@ def check_redis() -> Section:
     try:
         info = _ask_redis()
     except (redis.RedisError, OSError) as error:
-        says = f"Redis doesn't answer ({type(error).__name__}). Replies are delayed by seconds, and nothing is lost."
-        return Section("Redis", (bad(says, "Start it, and see REDIS_URL."),))
+        says = gettext("Redis doesn't answer (%(error)s). Replies are delayed by seconds, and nothing is lost.")
+        finding = bad(says % {"error": type(error).__name__}, gettext("Start it, and see REDIS_URL."))
+        return Section("Redis", (finding,))
     version, used = str(info["redis_version"]), int(info["used_memory"])
     findings = [*_old_redis(version), *_small_redis(info, used)]
-    return Section("Redis", (ok(f"Redis {version} answers. It uses {used / MEGABYTE:.0f} MB."), *findings))
+    calm = gettext("Redis %(version)s answers. It uses %(size)s.") % {"version": version, "size": _size(used)}
+    return Section("Redis", (ok(calm), *findings))
 
 
 def list_versions() -> Section:
@@ -57,9 +64,10 @@ def list_versions() -> Section:
         ("Python", platform.python_version()),
         ("Django", django.get_version()),
         ("Celery", celery.__version__),
-        ("System", platform.platform(terse=True)),
+        (gettext("System"), platform.platform(terse=True)),
     )
-    return Section("Versions", (ok(f"Makegood {settings.VERSION}."),), (Table(("Part", "Version"), rows),))
+    table = Table((gettext("Part"), gettext("Version")), rows)
+    return Section(gettext("Versions"), (ok(f"Makegood {settings.VERSION}."),), (table,))
 
 
 def _size(size: int) -> str:
@@ -81,7 +89,8 @@ def _clock(seconds: float) -> Finding | None:
     skew = seconds - timezone.now().timestamp()
     if abs(skew) <= MOST_SKEW_SECONDS:
         return None
-    return warn(f"The database's clock differs by {skew:+.0f} s.", "Let NTP set the clocks of all machines.")
+    says = gettext("The database's clock differs by %(seconds)s s.") % {"seconds": f"{skew:+.0f}"}
+    return warn(says, gettext("Let NTP set the clocks of all machines."))
 
 
 def _migrations() -> list[Finding]:
@@ -92,12 +101,16 @@ def _migrations() -> list[Finding]:
     ours = {name for name in newer if name[0] in loader.migrated_apps}
     findings = []
     if missing:
-        findings.append(
-            bad(f"The database lacks {plural(missing, 'migration', 'migrations')}.", "Run manage.py migrate.")
-        )
+        text = ngettext("The database lacks %(count)s migration.", "The database lacks %(count)s migrations.", missing)
+        command = gettext("Run %(command)s.") % {"command": "manage.py migrate"}
+        findings.append(bad(text % {"count": missing}, command))
     if ours:
-        text = f"The database has {plural(len(ours), 'migration', 'migrations')} that this version doesn't know."
-        findings.append(bad(text, "Run the version that made them, or a newer one."))
+        text = ngettext(
+            "The database has %(count)s migration that this version doesn't know.",
+            "The database has %(count)s migrations that this version doesn't know.",
+            len(ours),
+        )
+        findings.append(bad(text % {"count": len(ours)}, gettext("Run the version that made them, or a newer one.")))
     return findings
 
 
@@ -109,15 +122,17 @@ def _ask_redis() -> dict[str, Any]:
 def _old_redis(version: str) -> list[Finding]:
     if tuple(int(part) for part in version.split(".")[:2]) >= OLDEST_REDIS:
         return []
-    return [bad(f"Redis {version} is too old.", "Install Redis 6.2 or newer, or Valkey.")]
+    says = gettext("Redis %(version)s is too old.") % {"version": version}
+    return [bad(says, gettext("Install Redis 6.2 or newer, or Valkey."))]
 
 
 def _small_redis(info: dict[str, Any], used: int) -> list[Finding]:
     limit, policy = int(info.get("maxmemory", 0)), str(info.get("maxmemory_policy", KEEPS_ALL))
     findings = []
     if limit and used / limit > FULL:
-        findings.append(bad(f"Redis uses {100 * used / limit:.0f} % of its memory.", "Raise maxmemory."))
+        text = gettext("Redis uses %(percent)s %% of its memory.") % {"percent": f"{100 * used / limit:.0f}"}
+        findings.append(bad(text, gettext("Raise maxmemory.")))
     if limit and policy != KEEPS_ALL:
-        text = f"Redis may throw away what waits (maxmemory-policy {policy})."
-        findings.append(warn(text, f"Set maxmemory-policy {KEEPS_ALL}."))
+        text = gettext("Redis may throw away what waits (maxmemory-policy %(policy)s).") % {"policy": policy}
+        findings.append(warn(text, gettext("Set maxmemory-policy %(policy)s.") % {"policy": KEEPS_ALL}))
     return findings

@@ -6,8 +6,9 @@ from datetime import timedelta
 
 from django.db import connections
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
-from operations.finding import Section, Table, ok, plural
+from operations.finding import Section, Table, ok
 from tenancy.ids import uuid7_floor
 
 PERIOD = timedelta(minutes=15)
@@ -37,6 +38,10 @@ def check_tenants() -> Section:
         (name, str(replies), f"{float(slow):.1f} s" if slow is not None else "", str(waiting))
         for name, replies, slow, waiting in found
     )
-    says = ok(f"{plural(len(rows), 'organization', 'organizations')} had replies in the last {minutes} minutes.")
-    head = ("Organization", "Replies", "Whole reply, 95 %", "Waiting")
-    return Section("Slowest tenants", (says,), (Table(head, rows),) if rows else ())
+    says = ngettext(
+        "%(count)s organization had replies in the last %(minutes)s minutes.",
+        "%(count)s organizations had replies in the last %(minutes)s minutes.",
+        len(rows),
+    ) % {"count": len(rows), "minutes": minutes}
+    head = (gettext("Organization"), gettext("Replies"), gettext("Whole reply, 95 %"), gettext("Waiting"))
+    return Section(gettext("Slowest tenants"), (ok(says),), (Table(head, rows),) if rows else ())

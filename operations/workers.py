@@ -9,18 +9,20 @@ from datetime import timedelta
 from django.conf import settings
 from django.utils import timezone
 from django.utils.timesince import timesince
+from django.utils.translation import gettext, ngettext
 from kombu.exceptions import OperationalError
 from redis import RedisError
 
 from jobs.lanes import Queue
 from jobs.worker_status import WorkerStatus, read_workers
-from operations.finding import Finding, Section, Table, bad, ok, plural, warn
+from operations.finding import Finding, Section, Table, bad, ok, warn
+from projects.common.translation import lazy
 
 LATE_SECONDS = 0.2
 COMMANDS = {Queue.REPLIES: "bin/run replies", Queue.WORK: "bin/run work"}
 MISSED = {
-    Queue.REPLIES: "No worker for replies answers, so no customer is answered.",
-    Queue.WORK: "No worker for other work answers, so no promise is detected or kept.",
+    Queue.REPLIES: lazy("No worker for replies answers, so no customer is answered."),
+    Queue.WORK: lazy("No worker for other work answers, so no promise is detected or kept."),
 }
 MEGABYTE = 1_000_000
 
@@ -35,39 +37,41 @@ def find_workers() -> list[WorkerStatus] | None:
 
 def check_workers(workers: list[WorkerStatus] | None) -> Section:
     """The workers, and the queues that none of them serves."""
+    title = gettext("Workers")
     if workers is None:
-        return Section("Workers", (bad("Workers can't be asked.", "Start Redis, and see REDIS_URL."),))
+        return Section(title, (bad(gettext("Workers can't be asked."), gettext("Start Redis, and see REDIS_URL.")),))
     findings = (*_missing(workers), *_same_names(workers), *_troubled(workers))
-    return Section(
-        "Workers", findings or (ok(f"{plural(len(workers), 'worker answers', 'workers answer')}."),), (_table(workers),)
-    )
+    says = ngettext("%(count)s worker answers.", "%(count)s workers answer.", len(workers)) % {"count": len(workers)}
+    return Section(title, findings or (ok(says),), (_table(workers),))
 
 
 def _missing(workers: Iterable[WorkerStatus]) -> list[Finding]:
     served = {queue for worker in workers for queue in worker.queues}
-    return [bad(MISSED[queue], f"Start {COMMANDS[queue]}.") for queue in Queue if queue not in served]
+    start = gettext("Start %(command)s.")
+    return [bad(str(MISSED[queue]), start % {"command": COMMANDS[queue]}) for queue in Queue if queue not in served]
 
 
 def _same_names(workers: Iterable[WorkerStatus]) -> list[Finding]:
     counts = Counter(worker.name for worker in workers)
-    return [
-        warn(f"{number} workers are named {name}.", "Give each its own: bin/run replies --name replies-2.")
-        for name, number in counts.items()
-        if number > 1
-    ]
+    says = gettext("%(count)s workers are named %(name)s.")
+    action = gettext("Give each its own: %(command)s.") % {"command": "bin/run replies --name replies-2"}
+    return [warn(says % {"count": number, "name": name}, action) for name, number in counts.items() if number > 1]
 
 
 def _troubled(workers: Iterable[WorkerStatus]) -> list[Finding]:
     found = []
     for worker in workers:
         if worker.loop_late_seconds is None:
-            found.append(bad(f"{worker.name} answers, but runs no job: its event loop is stuck.", "Restart it."))
+            text = gettext("%(worker)s answers, but runs no job: its event loop is stuck.") % {"worker": worker.name}
+            found.append(bad(text, gettext("Restart it.")))
         elif worker.loop_late_seconds > LATE_SECONDS:
-            late = f"{1000 * worker.loop_late_seconds:.0f} ms"
-            found.append(warn(f"The event loop of {worker.name} is late by {late}.", "Add workers or machines."))
+            late = {"worker": worker.name, "time": f"{1000 * worker.loop_late_seconds:.0f} ms"}
+            text = gettext("The event loop of %(worker)s is late by %(time)s.") % late
+            found.append(warn(text, gettext("Add workers or machines.")))
         if worker.version != settings.VERSION:
-            text = f"{worker.name} runs version {worker.version}, and this process {settings.VERSION}."
-            found.append(warn(text, "Restart it on the new version."))
+            versions = {"worker": worker.name, "version": worker.version, "ours": settings.VERSION}
+            text = gettext("%(worker)s runs version %(version)s, and this process %(ours)s.") % versions
+            found.append(warn(text, gettext("Restart it on the new version.")))
     return found
 
 
@@ -83,7 +87,15 @@ def _table(workers: Iterable[WorkerStatus]) -> Table:
         )
         for worker in workers
     )
-    return Table(("Worker", "Queues", "Jobs", "Memory", "Up for", "Version"), rows)
+    head = (
+        gettext("Worker"),
+        gettext("Queues"),
+        gettext("Jobs"),
+        gettext("Memory"),
+        gettext("Up for"),
+        gettext("Version"),
+    )
+    return Table(head, rows)
 
 
 def _age(started_at: float) -> str:

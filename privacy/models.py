@@ -5,15 +5,19 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
 class ErasureState(models.TextChoices):
-    QUEUED = "queued", "Queued"
-    RUNNING = "running", "Running: records are being removed"
-    CALENDAR = "calendar", "Calendar: the records are gone, and events in the connected calendar are being rewritten"
-    DONE = "done", "Done"
-    FAILED = "failed", "Failed: staff may run its job again"
+    QUEUED = "queued", lazy("Queued")
+    RUNNING = "running", lazy("Running: records are being removed")
+    CALENDAR = (
+        "calendar",
+        lazy("Calendar: the records are gone, and events in the connected calendar are being rewritten"),
+    )
+    DONE = "done", lazy("Done")
+    FAILED = "failed", lazy("Failed: staff may run its job again")
 
 
 class Erasure(TenantModel):

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from django.db import models
+from django.utils.translation import override
 
 
 class Fate(StrEnum):
@@ -79,8 +80,9 @@ class TableContents:
 
     @property
     def name(self) -> str:
-        """The table's name in an export, such as `messages`."""
-        return str(self.model._meta.verbose_name_plural).replace(" ", "_").lower()
+        """The table's name in an export, such as `messages`, whatever the reader's language."""
+        with override(None):
+            return str(self.model._meta.verbose_name_plural).replace(" ", "_").lower()
 
     @property
     def declared(self) -> tuple[str, ...]:

@@ -20,6 +20,8 @@ from babel.messages.pofile import read_po, write_po
 from django.conf import settings
 from django.utils.translation.template import templatize
 
+from projects.common.admin_names import NAMES
+
 ROOT = Path(__file__).resolve().parents[1]
 DOMAINS = ("django", "djangojs")
 # The names by which sources mark a message.
@@ -89,7 +91,9 @@ def _of_customers(domain: str) -> tuple[Sentence, ...]:
 @cache
 def _of_staff(domain: str) -> tuple[Sentence, ...]:
     sources = python_sources() if domain == "django" else _pages()
-    return tuple(sentence for source in sources if not source.is_for_customers for sentence in source.sentences())
+    names = ((name, context) for context, name in sorted(NAMES) if domain == "django")
+    found = (sentence for source in sources if not source.is_for_customers for sentence in source.sentences())
+    return (*names, *found)
 
 
 def widget_sentences() -> set[str]:

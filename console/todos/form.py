@@ -15,9 +15,10 @@ from console.agent.form_fields import FormField, FormFields
 from console.parameters import parse_uuid
 from console.todos.arguments import properties_of
 from console.todos.contact_form import CONTACT
+from console.tool_words import argument_label
 from conversations.models import Conversation, Persona
 from projects.common.api_error import ApiError
-from projects.common.differences import Change, label_of
+from projects.common.differences import Change
 from projects.common.numbers import grouped
 from projects.models import Project
 from todos.content.plans import LONGEST_DESCRIPTION
@@ -105,7 +106,7 @@ def argument_fields(tool: CompiledTool | None, form: TodoForm, boxes: FormFields
     return [
         Argument(
             boxes.field(f"{ARGUMENT}{name}", form.arguments.get(name, "")),
-            label_of(name),
+            argument_label(name),
             is_text=_is_text(properties.get(name)),
         )
         for name in dict.fromkeys([*properties, *form.arguments])

@@ -12,8 +12,9 @@ from django.utils.translation import gettext
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, hidden_count, mark_hidden
 from console.todos.labels import LETTERS, title_of_tool
+from console.tool_words import argument_label
 from projects.common import differences
-from projects.common.differences import Change, label_of
+from projects.common.differences import Change
 from projects.common.translation import lazy
 from todos.content.plans import names_addressee
 from tools.engine.catalogue import CompiledTool
@@ -142,7 +143,7 @@ def _frozen(content: Content, tools: Mapping[str, CompiledTool]) -> Iterator[Lin
     if not any(arguments.get(key) for key in ADDRESSES):
         yield from _to(content, _kinds([content["tool"]], tools))
     for name, value in arguments.items():
-        yield Line(f"argument.{name}", label_of(name), plain(value))
+        yield Line(f"argument.{name}", argument_label(name), plain(value))
     yield Line("tools", gettext("Tool"), _tools(content))
 
 
@@ -201,7 +202,7 @@ def plain(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, dict):
-        return "\n".join(f"{label_of(str(name))}: {_inline(one)}" for name, one in value.items())
+        return "\n".join(f"{argument_label(str(name))}: {_inline(one)}" for name, one in value.items())
     return "\n".join(map(_inline, value)) if isinstance(value, list) else str(value)
 
 

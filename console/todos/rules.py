@@ -22,6 +22,7 @@ from console.layout import shell_context
 from console.todos.cards import cards_of
 from console.todos.labels import title_of_tool
 from console.todos.plan import plain
+from console.tool_words import argument_label
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -44,6 +45,10 @@ class Limit:
     value: Any
     kind: str
     bound: str
+
+    @property
+    def label(self) -> str:
+        return argument_label(self.name)
 
     @property
     def text(self) -> str:

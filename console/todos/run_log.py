@@ -15,7 +15,7 @@ from console.timestamps import Timestamp, format_timestamp
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, mark_hidden
 from console.todos.plan import plain
-from projects.common.differences import label_of
+from console.tool_words import argument_label
 from todos.models import Todo, TodoCall, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
 from tools.engine.catalogue import CompiledTool
@@ -128,7 +128,7 @@ def _call(row: TodoCall, tools: Mapping[str, CompiledTool], *, is_running: bool)
     arguments = in_order(row.arguments or {}, tools.get(row.name))
     return Call(
         name=row.name,
-        arguments=[(label_of(name), mark_hidden(plain(value))) for name, value in arguments.items()],
+        arguments=[(argument_label(name), mark_hidden(plain(value))) for name, value in arguments.items()],
         raw=mark_hidden(row.arguments_text) if row.arguments is None else [],
         result=shortened(row.result.strip(), longest=LONGEST_RESULT),
         tone=_tone(row, effect, is_running=is_running),

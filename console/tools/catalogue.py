@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
-from console.tool_words import summary_of
+from console.tool_words import ARGUMENT_WORDS, summary_of
 from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.attribute import AttributeType
@@ -95,9 +95,10 @@ class Availability:
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument that the model fills in."""
+    """An argument that the model fills in. One without a label is described by its definition."""
 
     name: str
+    label: str
     description: str
     is_needed: bool
     choices: Sequence[str]
@@ -151,7 +152,13 @@ def arguments_of(tool: CompiledTool) -> list[Argument]:
     schema = tool.parameters or {}
     needed = schema.get("required", [])
     return [
-        Argument(name, str(part.get("description", "")), name in needed, [str(one) for one in part.get("enum", ())])
+        Argument(
+            name,
+            str(ARGUMENT_WORDS.get(name, "")),
+            str(part.get("description", "")),
+            name in needed,
+            [str(one) for one in part.get("enum", ())],
+        )
         for name, part in schema.get("properties", {}).items()
     ]
 

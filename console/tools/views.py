@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.access import enter, zone_of
 from console.layout import shell_context
 from console.timestamps import format_timestamp
-from console.tool_words import summary_of
+from console.tool_words import conditions_of, summary_of
 from console.tools.catalogue import (
     TRIGGER_LABELS,
     approvals_of,
@@ -114,6 +114,7 @@ def _tool_context(request: HttpRequest, entry: Entry, name: str) -> dict[str, An
         "name": name,
         "compiled_tool": compiled,
         "summary": summary_of(compiled) if compiled else "",
+        "conditions": conditions_of(compiled) if compiled else [],
         "action": ACTIONS[compiled.definition.action.type] if compiled else "",
         "is_custom": is_custom,
         "is_removed": row is not None and row.is_removed and compiled is None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 
 
@@ -48,9 +49,9 @@ class Persona(TenantModel):
 class Strength(models.IntegerChoices):
     """Confidence in a field's value. A weaker value never replaces a stronger one."""
 
-    INFERRED = 1, "Inferred: it follows from what was said"
-    STATED = 2, "Stated: the customer said it"
-    GIVEN = 3, "Given: staff or the API set it"
+    INFERRED = 1, lazy("Inferred: it follows from what was said")
+    STATED = 2, lazy("Stated: the customer said it")
+    GIVEN = 3, lazy("Given: staff or the API set it")
 
 
 class PersonaField(TenantModel):

@@ -8,13 +8,15 @@ from django.db.models import Model
 from django.urls import reverse
 from django.utils.html import format_html
 
+from projects.common.admin_names import field_name
+
 
 class Reference:
     """A display function of the admin. The id is shown if its row is gone."""
 
     def __init__(self, column: str, model: type[Model]) -> None:
         self.__name__ = column
-        self.short_description = column.removesuffix("_id").replace("_", " ")
+        self.short_description = field_name(column.removesuffix("_id"))
         self.column = column
         self.model = model
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from projects.common.translation import lazy
+from projects.common.translation import lazy, plazy
 from projects.common.verticals import VERTICALS
 
 LABELS = {
@@ -21,15 +21,15 @@ LABELS = {
     "scenarios": lazy("Scenario"),
     "procedures": lazy("Procedure"),
     "intents": lazy("Intent"),
-    "steps": "step",
-    "collects": "fields",
+    "steps": plazy("scenario", "step"),
+    "collects": lazy("fields"),
     "working_hours": lazy("during hours"),
     "non_working_hours": lazy("outside hours"),
     "follow_up_minutes": lazy("Follow-up after (minutes)"),
     "score_quality_on": lazy("Quality is scored on"),
     "ask_for_ratings": lazy("Ask customers for a rating"),
     "take_files": lazy("Customers can send files"),
-    "action": "then",
+    "action": lazy("then"),
     "vertical": lazy("Kind of business"),
     "enabled_tools": lazy("Tools it can use"),
     "escalation_rules": lazy("Escalation"),
@@ -38,7 +38,7 @@ LABELS = {
 # Display names of values.
 ACTIONS = {"transfer": lazy("the call is transferred"), "message": lazy("they get a text")}
 LEVELS = {"none": lazy("never asked"), "basic": lazy("by contact details on file"), "code": lazy("by a one-time code")}
-EVERY_TOOL, NO_TOOL = lazy("all available tools"), "none"
+EVERY_TOOL, NO_TOOL = lazy("all available tools"), plazy("tools", "none")
 DAYS = {
     "mon": lazy("Monday"),
     "tue": lazy("Tuesday"),

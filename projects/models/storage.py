@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from django.db import models
 
+from projects.common.translation import lazy
 from tenancy.tenant_models import DenseTenantModel, TenantForeignKey
 
 
 class StoredKind(models.TextChoices):
     """The contents that count as storage."""
 
-    MESSAGES = "messages", "Messages"
-    ATTACHMENTS = "attachments", "Attachments"
-    ARTICLES = "articles", "Knowledge"
+    MESSAGES = "messages", lazy("Messages")
+    ATTACHMENTS = "attachments", lazy("Attachments")
+    ARTICLES = "articles", lazy("Knowledge")
 
 
 class StoredBytes(DenseTenantModel):

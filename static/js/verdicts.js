@@ -9,6 +9,16 @@ import { heldIn, trace } from "./trace.js";
 
 // Verdicts whose text leaves nothing to correct.
 const UNCORRECTED = new Set(["lost_rerank", "no_words", "relayed"]);
+// Conditions of the built-in tools. Those of own tools are shown as their author named them.
+const CONDITIONS = {
+  agentAsksNothing: gettext("The agent asks nothing"),
+  agentPromised: gettext("The agent promises it"),
+  agentSaidGoodbye: gettext("The agent says goodbye"),
+  customerAgreed: gettext("The customer agreed"),
+  customerAsked: gettext("The customer asked for it"),
+  isApproved: gettext("A colleague approved it"),
+  notRelatedToExistingBooking: gettext("It isn’t about an existing booking"),
+};
 const ORDER = { fired: 0, held: 1, outranked: 2, no_words: 3, not_fired: 4 };
 
 export class Verdicts {
@@ -137,7 +147,7 @@ export class Verdicts {
         h(
           "span",
           { class: "mg-flow" },
-          conditions.map(([name, met]) => state(met ? "ok" : "bad", met ? "check" : "x", name)),
+          conditions.map(([name, met]) => state(met ? "ok" : "bad", met ? "check" : "x", CONDITIONS[name] ?? name)),
         ),
       ],
       this.canOperate && !UNCORRECTED.has(verdict.rule) && [gettext("Should be"), this.correction(turn, verdict)],

@@ -16,6 +16,7 @@ from django.apps import apps
 from django.db import connection, models
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
+from django.utils.translation import override
 
 from jobs.claims import claim
 from jobs.lanes import lane_of
@@ -334,3 +335,10 @@ def test_every_column_of_secrets_is_known() -> None:
         if isinstance(field, models.TextField) and field.name.endswith(("secret", "secrets", "slack_url"))
     }
     assert columns == set(SECRETS)
+
+
+def test_a_finding_that_is_kept_is_worded_for_each_reader(settings) -> None:
+    settings.BASE_URL = "http://makegood.example"
+    check_certificate()
+    with override("de"):
+        assert warnings(check_certificate()) == ["http://makegood.example hat kein TLS."]

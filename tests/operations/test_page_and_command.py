@@ -88,3 +88,9 @@ def test_the_command_says_all_that_the_page_says(database: None) -> None:
 
 def test_each_state_has_a_mark() -> None:
     assert set(doctor.MARKS) == set(State)
+
+
+def test_the_page_speaks_the_readers_language(platform: Client) -> None:
+    page = platform.get(reverse("admin:operation"), headers={"accept-language": "de"}).content.decode()
+    assert "Verschlüsselungsschlüssel" in page
+    assert "Encryption keys" not in page
