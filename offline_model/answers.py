@@ -38,6 +38,13 @@ MENU = re.compile(
     r"have)|prices|price list|services|treatments)\b",
     re.IGNORECASE,
 )
+OFFER = re.compile(
+    r"\bwhat (?:do|can|does) (?:you|your \w+) (?:offer|do|sell|provide)\W*$|\bwas (?:bieten|machen) sie\b|"
+    r"\b(?:che )?cosa (?:offrite|fate)\b|\bqué (?:ofrecen|hacen)\b|\bque (?:proposez|faites)-vous\b",
+    re.IGNORECASE,
+)
+# The sentences of the business that say what it offers.
+OFFER_SENTENCES = 2
 AND_THEN = re.compile(r"^\W*(?:and|what about|how about|und|e|et|y)\b", re.IGNORECASE)
 LONGEST_ELLIPSIS = 5
 HOLIDAYS = (
@@ -101,13 +108,13 @@ def answer_question(turn: ReplyContext) -> str:
             return found
     if not QUESTION.search(text):
         return ""
-    return _menu(turn, text) or _from_context(turn, text)
+    return _menu(turn, text) or _from_context(turn, text) or _offer(turn, text)
 
 
 def is_answered(turn: ReplyContext) -> bool:
     """True if the business context answers the question directly."""
     text = turn.said
-    is_exact = any(answer(turn, text) for answer in (_hours, _diet, _dishes, _menu))
+    is_exact = any(answer(turn, text) for answer in (_hours, _diet, _dishes, _menu, _offer))
     return is_exact or is_about(_from_context(turn, text), text)
 
 
@@ -220,6 +227,16 @@ def _listed(found: list[Item], language: str) -> str:
     if len(lines) == 1:
         return found[0].line if language == "en" else f"{found[0].name}: {found[0].price}"
     return ", ".join(lines[:-1]) + phrase("and", language) + lines[-1]
+
+
+def _offer(turn: ReplyContext, text: str) -> str:
+    """How the business describes itself, to someone who asks what it does."""
+    if not OFFER.search(text):
+        return ""
+    found = [one for one in sentences_of([turn.context]) if not is_note(one)]
+    return " ".join(
+        sentence if sentence.endswith((".", "!")) else f"{sentence}." for sentence in found[:OFFER_SENTENCES]
+    )
 
 
 def _from_context(turn: ReplyContext, text: str) -> str:

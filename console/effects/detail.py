@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from console.durations import span_of
 from console.effects.errors import error_for_people
@@ -128,7 +129,7 @@ def _trail(effect: Effect, turn: Turn | None, *, zone: str) -> list[Point]:
     done = effect.state == EffectState.DONE and not effect.is_in_outbox and not effect.awaits_receipt
     return [
         Point(gettext("Said"), _clock(format_timestamp(said, zone=zone)) if said else gettext("By an event"), "ok"),
-        Point(gettext("Understood"), f"{span_of(effect.created_at - said)} later" if said else _at(effect, zone), "ok"),
+        Point(gettext("Understood"), _later(effect.created_at - said) if said else _at(effect, zone), "ok"),
         Point(gettext("Done") if done else state.word, _outcome_context(effect), state.tone),
         Point(gettext("Reported"), gettext("To the agent") if effect.told else "", "ok"),
     ]
@@ -139,8 +140,12 @@ def _outcome_context(effect: Effect) -> str:
         return gettext("Needs your confirmation")
     if effect.finished_at is None:
         return ""
-    attempts = "1 attempt" if effect.attempts == 1 else f"{effect.attempts} attempts"
-    return f"{span_of(effect.finished_at - effect.created_at)} later, {attempts}"
+    attempts = ngettext("%(count)s attempt", "%(count)s attempts", effect.attempts) % {"count": effect.attempts}
+    return f"{_later(effect.finished_at - effect.created_at)}, {attempts}"
+
+
+def _later(span: timedelta) -> str:
+    return gettext("%(time)s later") % {"time": span_of(span)}
 
 
 def _at(effect: Effect, zone: str) -> str:

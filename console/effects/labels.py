@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext
 
 from console.timestamps import short_day, short_weekday
+from console.tool_words import TOOL_WORDS
 from projects.common.translation import lazy
 from tools.engine.ledger import needs_approval
 from tools.models import AfterActionState, Effect, EffectState, ReceiptState
@@ -117,7 +118,8 @@ def state_label(effect: Effect) -> StateLabel:
 
 def title_of(effect: Effect) -> str:
     """A short title: the kind of effect and its recipient, host or arguments."""
-    own = effect.tool.removesuffix("_tool").replace("_", " ").capitalize()
+    words = TOOL_WORDS.get(effect.tool)
+    own = str(words.title) if words else effect.tool.removesuffix("_tool").replace("_", " ").capitalize()
     kind = KINDS.get(effect.kind) or own
     request: Mapping[str, Any] = effect.request or {}
     if recipient := request.get("to") or (request.get("form") or {}).get("To"):

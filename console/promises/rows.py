@@ -52,6 +52,7 @@ class Row:
     """A promise. `tone`, `icon` and `word` show its state; `time` summarizes the timing, in `time_tone`.
 
     `owner` names the person who took it on; `needs_owner` is true if a person has to act and nobody did.
+    `is_in_outbox` is true for a message that no connected service could send.
     """
 
     id: UUID
@@ -72,6 +73,7 @@ class Row:
     time_tone: str
     owner: str
     needs_owner: bool
+    is_in_outbox: bool
     evidence: str
     can_be_kept: bool
     can_be_withdrawn: bool
@@ -218,6 +220,7 @@ def _row(
     effect = promise.effect
     is_open = promise.state == PromiseState.OPEN
     is_unknown = _is_unknown(promise)
+    is_in_outbox = promise.evidence == Evidence.OUTBOX
     is_undecided = effect is not None and (is_unknown or effect.state in ON_ITS_WAY)
     tone, icon, word = state_of(promise)
     owner = takers.get(promise.pk) or (takers.get(effect.pk) if effect else "") or ""
@@ -241,6 +244,7 @@ def _row(
         time_tone=time_tone,
         owner=owner,
         needs_owner=is_open and promise.owner == PromiseOwner.STAFF and not owner,
+        is_in_outbox=is_in_outbox,
         evidence=EVIDENCE.get(promise.evidence, ""),
         can_be_kept=promise.state in (PromiseState.OPEN, PromiseState.BROKEN) and not is_undecided,
         can_be_withdrawn=is_open and not is_undecided,

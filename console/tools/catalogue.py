@@ -14,6 +14,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from console.tool_words import ARGUMENT_WORDS, summary_of
+from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.attribute import AttributeType
@@ -218,7 +219,7 @@ def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
     if _is_phone_only(tool):
         return gettext("Phone only")
     chosen = next((gate for gate in gates if not gate.is_switch and gate.key in tool.why_not), None)
-    return _setting_reason(chosen) if chosen else capfirst(gettext(tool.why_not))
+    return _setting_reason(chosen) if chosen else capfirst(translated(tool.why_not))
 
 
 def _setting_reason(gate: Gate) -> str:

@@ -243,6 +243,7 @@ HOURS = (
     gettext_noop("closed for today"),
     gettext_noop("%(day)s is a holiday"),
 )
+TOOLS = (gettext_noop("not part of the kind of business “%(title)s”"),)
 SENTENCES: Sequence[str] = (
     *ENDPOINTS,
     *MAIL,
@@ -257,6 +258,7 @@ SENTENCES: Sequence[str] = (
     *MODELS,
     *FLAGS,
     *HOURS,
+    *TOOLS,
 )
 
 

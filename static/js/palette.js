@@ -83,7 +83,8 @@ class Palette {
     const text = this.input.value.trim();
     const fixed = bestOf(await this.fixed, text).slice(0, text ? MOST_FIXED : undefined);
     if (text !== this.input.value.trim()) return;
-    const entries = [...fixed, ...(text ? this.found : [])];
+    const results = [...fixed, ...(text ? this.found : [])];
+    const entries = text ? [...results, this.inInbox(text)] : results;
     const groups = Map.groupBy ? Map.groupBy(entries, ({ group }) => group) : grouped(entries);
     let number = 0;
     this.list.replaceChildren(
@@ -96,9 +97,15 @@ class Palette {
         ),
       ),
     );
-    if (entries.length === 0) this.list.append(h("p", { class: "pal-none" }, this.isFailed ? gettext("Search isn’t responding. Try again.") : fill(gettext("Nothing found for “%(text)s”."), { text })));
-    this.said.textContent = fill(ngettext("%(number)s result", "%(number)s results", entries.length), { number: entries.length });
+    if (results.length === 0) this.list.prepend(h("p", { class: "pal-none" }, this.isFailed ? gettext("Search isn’t responding. Try again.") : fill(gettext("Nothing found for “%(text)s”."), { text })));
+    this.said.textContent = fill(ngettext("%(number)s result", "%(number)s results", results.length), { number: results.length });
     this.select(0);
+  }
+
+  /** The inbox's search, which also finds words in archived conversations. */
+  inInbox(text) {
+    const url = `${this.address.replace(/palette$/, "inbox")}?${new URLSearchParams({ q: text })}`;
+    return { group: gettext("Inbox"), icon: "inbox", title: fill(gettext("Search the inbox for “%(text)s”"), { text }), url };
   }
 
   option(entry, number) {

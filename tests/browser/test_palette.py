@@ -77,3 +77,15 @@ def test_single_keys_stay_off_on_every_page_once_turned_off(page: Page, app: App
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
     page.keyboard.press("Control+k")
     expect(combobox(page)).to_be_focused()
+
+
+def test_what_the_palette_doesnt_find_is_searched_in_the_inbox(page: Page, app: App) -> None:
+    open_page(page, app, "promises")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("zanzibar & co")
+    expect(page.get_by_role("listbox", name="Results")).to_contain_text("Nothing found")
+    expect(page.get_by_role("option", name="Search the inbox for “zanzibar & co”")).to_have_attribute(
+        "aria-selected", "true"
+    )
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/inbox\?q=zanzibar\+%26\+co$"))

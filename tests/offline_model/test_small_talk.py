@@ -306,3 +306,10 @@ def test_a_new_number_is_asked_back_once() -> None:
     assert "+39 347 555 0143" in asked
     again = reply_to("Thanks!", history=[*GREETED, Line("customer", "Thanks a lot!"), Line("agent", asked)], facts=new)
     assert "+39 347 555 0143" not in again
+
+
+@pytest.mark.parametrize("said", ["What do you offer?", "So what do you do?", "Was bieten Sie an?"])
+def test_who_asks_what_is_offered_hears_how_the_business_describes_itself(said: str) -> None:
+    about = "A hair salon in Brooklyn for women and men. Cuts from 40 dollars. Phone 718 555 0100."
+    answer = reply_to(said, context=about, history=GREETED)
+    assert answer == "A hair salon in Brooklyn for women and men. Cuts from 40 dollars."

@@ -168,7 +168,7 @@ def why_not(tool: BuiltinTool, state: BusinessState, *, category: str | None = N
         return f"{' and '.join(tool.channels)} only, this is {state.channel}"
     if tool.capability and tool.capability not in state.capabilities:
         title = VERTICALS[state.vertical].title
-        return f"requires {tool.capability}, which the kind of business “{title}” doesn't include"
+        return f"not part of the kind of business “{title}”"
     if not tool.is_always_listed and _is_off_the_list(tool, state):
         return gettext_noop("not on this agent's list of tools")
     needed = CATEGORIES.get(category or tool.category)
