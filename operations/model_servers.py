@@ -59,7 +59,10 @@ def _summary(models: int) -> str:
     quiet = gettext("No model was called in the last %(minutes)s minutes.") % {
         "minutes": PERIOD // timedelta(minutes=1)
     }
-    return f"{quiet} {gettext('The offline model is configured.')}" if settings.OFFLINE_MODEL else quiet
+    if not settings.OFFLINE_MODEL:
+        return quiet
+    offline = gettext("The offline model is configured.")
+    return f"{quiet} {offline}"
 
 
 def _unset() -> list[Finding]:
