@@ -12,7 +12,16 @@ from typing import Any
 
 import pytest
 
-from projects.api.body_limit import API_LIMIT, MAIL_LIMIT, MAX_MAILS, MAX_UPLOADS, PAGE_LIMIT, UPLOAD_LIMIT, BodyLimit
+from projects.api.body_limit import (
+    API_LIMIT,
+    LONGEST_MAIL,
+    MAIL_LIMIT,
+    MAX_MAILS,
+    MAX_UPLOADS,
+    PAGE_LIMIT,
+    UPLOAD_LIMIT,
+    BodyLimit,
+)
 from tests.api.live import Address, serve
 
 KB = 1024
@@ -299,7 +308,12 @@ def test_an_email_may_be_longer(server: Address) -> None:
     head = f"Content-Length: {len(body)}\r\n"
     assert ask(server, head, body, path=MAIL).status == 200
     assert ask(server, head, body, path="/hooks/twilio/messages").status == 413
-    assert ask(server, f"Content-Length: {MAIL_LIMIT + 1}\r\n", path=MAIL).status == 413
+    assert ask(server, f"Content-Length: {LONGEST_MAIL + 1}\r\n", path=MAIL).status == 413
+
+
+def test_of_an_email_over_what_is_kept_the_beginning_is_passed_on(server: Address) -> None:
+    body = bytes(MAIL_LIMIT + 1)
+    assert ask(server, f"Content-Length: {len(body)}\r\n", body, path=MAIL).status == 200
 
 
 async def test_long_emails_wait_for_each_other_and_short_ones_for_nobody() -> None:
