@@ -8,27 +8,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from conversations.channels.delivery_context import NOT_CONNECTED, DeliveryContext, NothingToSend, open_context
 from conversations.channels.outgoing import (
     LANE,
-    OPTED_OUT,
     delivery_job,
     effect_id_of,
     ordinal_of,
 )
-from conversations.channels.outgoing_files import FILE_DELETED, find_file, send_part
+from conversations.channels.outgoing_files import send_part
 from conversations.channels.pacing import next_turn, pause_account
 from conversations.channels.presses import acknowledge_press, is_press
-from conversations.channels.provider import Button, OutgoingFile, OutgoingPart, Provider
 from conversations.channels.receipts import catch_up, record_effect, record_receipt
-from conversations.channels.registry import PROVIDERS
-from conversations.channels.window import is_window_open
-from conversations.common.payloads import StoredAttachment
 from conversations.live.event_log import ConversationLog, job_log, lock_conversation, open_log
-from conversations.models import Chat, Receipt
+from conversations.models import Receipt
 from conversations.models.event import EventType
 from jobs.enqueue import enqueue
 from jobs.errors import WrongState
@@ -37,39 +33,20 @@ from jobs.fence import prove
 from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from jobs.models import State
 from jobs.outages import until_stored
-from projects.common.crypto import WrongSecret
-from projects.connections.integrations import Connection, clear_needs_reauth, mark_needs_reauth, open_source
+from projects.connections.integrations import clear_needs_reauth, mark_needs_reauth
 from tenancy.threads import in_db
 from tools.engine import effect_decisions, ledger
 from tools.engine.execution.effect_run import Change, EffectRun, Start
 from tools.engine.execution.outcome import Ending, Outcome
 from tools.engine.execution.outcome_policy import NextStep
 from tools.engine.presenters import effect_payload
-from tools.models import AfterAction, Effect, EffectState, ReceiptState
+from tools.models import AfterAction, Effect, EffectState
 from tools.services.messaging.base import needs_reauth
 
 log = logging.getLogger(__name__)
 
 # In the key of a job that waited for its part's turn.
 TURN = ":turn "
-NOT_CONNECTED = "The channel isn’t connected any more."
-NO_CARRIER = "No mail server is connected. Connect one under Integrations, E-mail (SMTP)."
-RECONNECT_FIRST = "The provider rejects the channel’s credentials. Connect it again."
-UNREADABLE = "The channel’s secret can’t be read. Connect it again."
-OTHER_ACCOUNT = "The channel is connected to another account by now."
-WINDOW_CLOSED = "The customer hasn’t written for 24 hours. Only a template may be sent now."
-EARLIER_PART_FAILED = "The part before this one didn’t arrive."
-
-
-@dataclass(frozen=True)
-class DeliveryContext:
-    """One attempt: the part, and the connection that it goes out by."""
-
-    effect: Effect
-    chat: Chat
-    provider: Provider
-    connection: Connection
-    part: OutgoingPart
 
 
 class DeliveryRun(EffectRun):
@@ -211,76 +188,10 @@ def _is_postponed(job: ClaimedJob, context: DeliveryContext, *, now: datetime) -
 
 def _open_or_end(run: DeliveryRun) -> DeliveryContext | None:
     try:
-        return _open(run.effect)
-    except _NothingToSend as over:
+        return open_context(run.effect)
+    except NothingToSend as over:
         run.end(Outcome.failed(str(over)), state=EffectState.FAILED)
         return None
-
-
-def _open(effect: Effect) -> DeliveryContext:
-    """The context of an attempt. Raises _NothingToSend."""
-    chat = Chat.objects.filter(pk=effect.arguments.get("chat")).first()
-    if chat is None:
-        raise _NothingToSend(NOT_CONNECTED)
-    if chat.opted_out_at is not None and not effect.arguments.get("is_confirmation"):
-        raise _NothingToSend(OPTED_OUT)
-    if _has_failed_part(effect):
-        raise _NothingToSend(EARLIER_PART_FAILED)
-    provider = PROVIDERS[chat.kind]
-    if not effect.arguments.get("template") and not is_window_open(chat):
-        raise _NothingToSend(WINDOW_CLOSED)
-    return DeliveryContext(effect, chat, provider, _connection(chat, provider), _part(effect, provider))
-
-
-def _connection(chat: Chat, provider: Provider) -> Connection:
-    """The connection that the chat's messages go out by. Raises _NothingToSend."""
-    connection = _connected(chat, chat.kind, missing=NOT_CONNECTED)
-    if provider.account_of(connection) != chat.account:
-        raise _NothingToSend(OTHER_ACCOUNT)
-    if provider.carrier:
-        connection = _connected(chat, provider.carrier, missing=NO_CARRIER)
-    if connection.needs_reauth:
-        raise _NothingToSend(RECONNECT_FIRST)
-    return connection
-
-
-def _connected(chat: Chat, kind: str, *, missing: str) -> Connection:
-    try:
-        connection = open_source(chat.project_id, kind)
-    except WrongSecret:
-        raise _NothingToSend(UNREADABLE) from None
-    if connection is None:
-        raise _NothingToSend(missing)
-    return connection
-
-
-def _part(effect: Effect, provider: Provider) -> OutgoingPart:
-    arguments = effect.arguments
-    receipt = Receipt.objects.select_related("message", "chat").get(effect_id=effect.pk)
-    return OutgoingPart(
-        chat_id=arguments["to"],
-        text=arguments["text"],
-        key=effect.effect_key,
-        buttons=tuple(Button(**one) for one in arguments.get("buttons", ())),
-        choose=arguments.get("choose", ""),
-        template=arguments.get("template"),
-        file=_file(arguments["file"]) if "file" in arguments else None,
-        thread=provider.thread_of(receipt),
-    )
-
-
-def _file(stored: StoredAttachment) -> OutgoingFile:
-    found = find_file(stored)
-    if found is None:
-        raise _NothingToSend(FILE_DELETED)
-    return found
-
-
-def _has_failed_part(effect: Effect) -> bool:
-    own = Receipt.objects.filter(effect_id=effect.pk).first()
-    return own is not None and (
-        Receipt.objects.filter(message_id=own.message_id, part__lt=own.part, state=ReceiptState.FAILED).exists()
-    )
 
 
 def _settle(job: ClaimedJob, context: DeliveryContext, outcome: Outcome) -> None:
@@ -295,7 +206,3 @@ def _settle(job: ClaimedJob, context: DeliveryContext, outcome: Outcome) -> None
         elif outcome.ending is Ending.DONE:
             clear_needs_reauth(connection.source_id, tried=connection)
         prove(job, finish=State.DONE)
-
-
-class _NothingToSend(Exception):
-    """The part isn't sent, for the given reason."""

@@ -9,7 +9,7 @@ import pytest
 from conversations.channels.blocks import show_blocks
 from conversations.channels.provider import Button, OutgoingPart
 from conversations.channels.twilio import MESSAGES
-from conversations.channels.whatsapp import MOST_ROWS, interactive
+from conversations.channels.whatsapp_messages import MOST_ROWS, interactive
 from conversations.models import Conversation, Message, MessageRole
 from tests.conversations.channels.conftest import ANNA, Bot
 from tests.conversations.channels.graph_server import Line, text
