@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, TypedDict
+from functools import partial
+from typing import Annotated, Any, ClassVar, TypedDict, cast
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
@@ -31,6 +32,7 @@ from conversations.common.presenters import message_payload
 from conversations.handover import operators
 from conversations.models import Chat, Conversation
 from projects.api.async_views import Continued, continues
+from projects.api.idempotency import OwnKey, complete_once, own_key, replays
 from projects.api.serializers import StrictSerializer
 from projects.common.api_error import ApiError, Conflict, Unprocessable
 from projects.common.middleware import request_id_of
@@ -85,6 +87,7 @@ class TemplateChoice:
     name: str = ""
     language: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
+    once: OwnKey | None = None
 
 
 class Templates(OperatorView):
@@ -98,22 +101,24 @@ class Templates(OperatorView):
     @extend_schema(
         operation_id="conversations_template_send", request=TemplateInput, responses={201: MessagePayload, **REFUSED}
     )
+    @replays
     def post(self, request: Request, conversation_id: UUID) -> Response:
         """Sends an approved template as the operator who has the conversation, also after WhatsApp's 24 hours."""
         data, row = self.valid(TemplateInput), self.bare_conversation(conversation_id)
         operators.check_has(row, self.operator)
-        return Continued(self._choice(row, name=data["name"], language=data["language"], values=data["variables"]))
+        once = own_key(self, request)
+        return Continued(
+            self._choice(row, name=data["name"], language=data["language"], values=data["variables"], once=once)
+        )
 
-    def _choice(
-        self, row: Conversation, *, name: str = "", language: str = "", values: Mapping[str, str] | None = None
-    ) -> TemplateChoice:
+    def _choice(self, row: Conversation, **chosen: Any) -> TemplateChoice:
         chat = Chat.objects.filter(conversation=row, kind=WHATSAPP).order_by("-created_at").first()
         channel = open_channel(self.project, WHATSAPP)
         if chat is None or channel is None:
             raise Conflict(NO_CHAT, code="no_whatsapp_chat")
         if PROVIDERS[WHATSAPP].account_of(channel.connection) != chat.account:
             raise Conflict(OTHER_ACCOUNT, code="other_account")
-        return TemplateChoice(channel, row.pk, is_window_open(chat), self.operator, name, language, values or {})
+        return TemplateChoice(channel, row.pk, is_window_open(chat), self.operator, **chosen)
 
 
 @continues(Templates)
@@ -142,10 +147,14 @@ def _send(choice: TemplateChoice, found: list[Template]) -> MessagePayload:
         raise Unprocessable("unknown_template", "name: the account has no such template.", field="name")
     if problem := check_values(template, choice.values):
         raise Unprocessable("invalid_template", problem, field="variables")
-    block = {"type": TEMPLATE, TEMPLATE: template.sent_form(choice.values)}
     with tenant_tx(choice.channel.organization_id):
-        text = template.filled(choice.values)
-        return message_payload(operators.answer(choice.conversation_id, text, by=choice.by, blocks=[block]))
+        return cast(MessagePayload, complete_once(choice.once, partial(_answer, choice, template), status=201))
+
+
+def _answer(choice: TemplateChoice, template: Template) -> MessagePayload:
+    block = {"type": TEMPLATE, TEMPLATE: template.sent_form(choice.values)}
+    text = template.filled(choice.values)
+    return message_payload(operators.answer(choice.conversation_id, text, by=choice.by, blocks=[block]))
 
 
 def _payload(template: Template) -> TemplatePayload:

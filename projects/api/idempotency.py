@@ -51,11 +51,14 @@ on conflict do nothing returning id, set_config('lock_timeout', '0', true)
 
 @dataclass(frozen=True)
 class OwnKey:
-    """An Idempotency-Key of one caller. Others may send the same text, and never get its response."""
+    """An Idempotency-Key of one caller, and what it is bound to. Others may send the same text, and never get its
+    response.
+    """
 
     project_id: UUID
     caller: str
     key: str
+    body_hash: str
 
 
 def idempotent(handler: Handler) -> Handler:
@@ -69,22 +72,47 @@ def idempotent(handler: Handler) -> Handler:
 
     @wraps(handler)
     def wrapper(view: TenantView, request: Request, *args: Any, **kwargs: Any) -> Response:
-        key = _key_of(request)
-        if key is None:
+        own = own_key(view, request)
+        if own is None:
             return handler(view, request, *args, **kwargs)
-        body_hash, own = _hash_of(request), OwnKey(view.project.pk, view.caller.identity, key)
-        claimed = _claim(own, body_hash=body_hash)
+        claimed = _claim(own)
         if claimed is None:
-            stored = _load_response(own, body_hash=body_hash)
-            response = view.replay(stored.answer, status=stored.status or 200)
-            response[REPLAYED_HEADER] = "true"
-            return response
+            return _replayed(view, _load_response(own))
         response = handler(view, request, *args, **kwargs)
         _store(claimed, response.data, status=response.status_code)
         return response
 
     wrapper.is_idempotent = True  # type: ignore[attr-defined]  # read by the schema
     return wrapper
+
+
+def replays(handler: Handler) -> Handler:
+    """Decorator for a `post` whose work follows in an async function, with `complete_once`: a repeated request gets the
+    stored response before anything else happens.
+    """
+
+    @wraps(handler)
+    def wrapper(view: TenantView, request: Request, *args: Any, **kwargs: Any) -> Response:
+        own = own_key(view, request)
+        stored = _find_response(own) if own else None
+        return _replayed(view, stored) if stored else handler(view, request, *args, **kwargs)
+
+    wrapper.is_idempotent = True  # type: ignore[attr-defined]  # read by the schema
+    return wrapper
+
+
+def complete_once(own: OwnKey | None, work: Callable[[], Any], *, status: int) -> Any:
+    """The work's result, or that of the request that was first with this key, in the running transaction.
+
+    Raises ApiError like `idempotent`.
+    """
+    claimed = _claim(own) if own else None
+    if own is not None and claimed is None:
+        return _load_response(own).answer
+    answer = work()
+    if claimed is not None:
+        _store(claimed, answer, status=status)
+    return answer
 
 
 def run_once(
@@ -103,16 +131,9 @@ def run_once(
     the key is bound to; results are stored as JSON. Raises ApiError like `idempotent`.
     """
     key = _checked_key(request.headers.get("Idempotency-Key", key))
-    if key is None:
-        return work()
     body_hash = hashlib.sha256(f"{request.path}\n{content}".encode()).hexdigest()
-    own = OwnKey(project_id, caller, key)
-    claimed = _claim(own, body_hash=body_hash)
-    if claimed is None:
-        return cast(dict[str, Any], _load_response(own, body_hash=body_hash).answer)
-    answer = work()
-    _store(claimed, answer, status=202)
-    return answer
+    own = OwnKey(project_id, caller, key, body_hash) if key else None
+    return cast(dict[str, Any], complete_once(own, work, status=202))
 
 
 def delete_old_responses() -> int:
@@ -123,8 +144,10 @@ def delete_old_responses() -> int:
         return int(cursor.rowcount)
 
 
-def _key_of(request: Request) -> str | None:
-    return _checked_key(request.headers.get("Idempotency-Key"))
+def own_key(view: TenantView, request: Request) -> OwnKey | None:
+    """The request's Idempotency-Key, if it has one. Raises ApiError for one that isn't a key."""
+    key = _checked_key(request.headers.get("Idempotency-Key"))
+    return OwnKey(view.project.pk, view.caller.identity, key, _hash_of(request)) if key else None
 
 
 def _checked_key(key: str | None) -> str | None:
@@ -139,13 +162,15 @@ def _hash_of(request: Request) -> str:
     return hashlib.sha256(address.encode() + request._request.body).hexdigest()
 
 
-def _claim(own: OwnKey, *, body_hash: str) -> UUID | None:
+def _claim(own: OwnKey) -> UUID | None:
     """The id of the new row, or None if the key already has a response. Raises ApiError 409 while the first request
     runs.
     """
     try:
         with connection.cursor() as cursor:
-            cursor.execute(CLAIM, [uuid7(), current_organization_id(), own.project_id, own.caller, own.key, body_hash])
+            cursor.execute(
+                CLAIM, [uuid7(), current_organization_id(), own.project_id, own.caller, own.key, own.body_hash]
+            )
             row = cursor.fetchone()
     except OperationalError as error:
         if isinstance(error.__cause__, LockNotAvailable):
@@ -154,15 +179,28 @@ def _claim(own: OwnKey, *, body_hash: str) -> UUID | None:
     return row[0] if row else None
 
 
-def _load_response(own: OwnKey, *, body_hash: str) -> IdempotentRequest:
+def _load_response(own: OwnKey) -> IdempotentRequest:
     """The completed first request with this key. Raises ApiError."""
-    stored = IdempotentRequest.objects.filter(project_id=own.project_id, caller=own.caller, key=own.key).first()
-    if stored is None or stored.status is None:
+    stored = _find_response(own)
+    if stored is None:
         raise _in_progress()
-    if stored.body_hash != body_hash:
+    return stored
+
+
+def _find_response(own: OwnKey) -> IdempotentRequest | None:
+    """The completed first request with this key, if there is one. Raises ApiError for another body."""
+    rows = IdempotentRequest.objects.filter(project_id=own.project_id, caller=own.caller, key=own.key)
+    stored = rows.exclude(status=None).first()
+    if stored is not None and stored.body_hash != own.body_hash:
         message = "This Idempotency-Key was used with another body or URL; use a new one."
         raise ApiError("idempotency_key_reused", message, field="Idempotency-Key", status=422)
     return stored
+
+
+def _replayed(view: TenantView, stored: IdempotentRequest) -> Response:
+    response = view.replay(stored.answer, status=stored.status or 200)
+    response[REPLAYED_HEADER] = "true"
+    return response
 
 
 def _store(claimed: UUID, answer: Any, *, status: int) -> None:

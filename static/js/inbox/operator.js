@@ -26,6 +26,7 @@ export class Operator {
   begin() {
     this.composer = new Composer({ form: this.form, onSend: (content) => this.send(content) });
     this.unsent = new Unsent(this.conversation);
+    this.unsentTemplate = new Unsent(this.conversation, "mg-template:");
     const { field } = this.composer;
     field.value = this.unsent.content;
     this.composer.fit();
@@ -115,9 +116,12 @@ export class Operator {
 
   /** Sends a template here. Returns true if it was stored. */
   async sendTemplate(body) {
-    const said = await this.attempt(() => this.api.send("POST", `/conversations/${this.conversation}/templates`, body, { timeout: META_MS }));
-    if (said) this.onMessage(said);
-    return Boolean(said);
+    const headers = { "Idempotency-Key": this.unsentTemplate.begin(JSON.stringify(body)) };
+    const said = await this.attempt(() => this.api.send("POST", `/conversations/${this.conversation}/templates`, body, { headers, timeout: META_MS }));
+    if (!said) return false;
+    this.unsentTemplate.done("");
+    this.onMessage(said);
+    return true;
   }
 
   /** Returns the result, or shows the error and returns null. */

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from conversations.channels.lane import WINDOW_CLOSED
+from conversations.channels.delivery_context import WINDOW_CLOSED
 from conversations.channels.templates import Template, check_values
 from conversations.handover.operators import answer, take_over
 from conversations.models import Chat, Receipt
@@ -51,9 +51,9 @@ class Desk:
     def listed(self) -> Any:
         return self.line.api.get(self.url)
 
-    def send(self, name: str = "ready", **variables: str) -> Any:
+    def send(self, name: str = "ready", *, key: str = "", **variables: str) -> Any:
         body = json.dumps({"name": name, "variables": variables})
-        headers = {"X-Project": self.line.tenant.project.slug}
+        headers = {"X-Project": self.line.tenant.project.slug, **({"Idempotency-Key": key} if key else {})}
         return self.browser.post(self.url, body, content_type="application/json", headers=headers)
 
 
@@ -88,6 +88,17 @@ def test_a_template_is_sent_after_the_window(desk: Desk, worker: object, model: 
     assert (body["to"], body["type"]) == (ANNA, "template")
     [component] = body["template"]["components"]
     assert [one["text"] for one in component["parameters"]] == ["A17", "Anna"]
+
+
+def test_a_repeated_idempotency_key_sends_one_template(desk: Desk) -> None:
+    first = desk.send("order", key="a", **{"1": "A17", "2": "Anna"})
+    # A repeat asks Meta for nothing.
+    desk.line.graph.templates = []
+    again = desk.send("order", key="a", **{"1": "A17", "2": "Anna"})
+    assert (again.status_code, again.json(), again["Idempotent-Replayed"]) == (201, first.json(), "true")
+    other = desk.send("ready", key="a")
+    assert (other.status_code, other.json()["error"]["code"]) == (422, "idempotency_key_reused")
+    assert len(desk.line.rows(Receipt)) == 1
 
 
 def test_a_named_gap_is_sent_by_its_name(desk: Desk, worker: object, model: ScriptedModel) -> None:
