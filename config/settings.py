@@ -191,6 +191,7 @@ CONTENT_SECURITY_POLICY = {
         "style-src": ["'self'"],
         "font-src": ["'self'"],
         "img-src": ["'self'", "data:"],
+        "media-src": ["'self'"],
         "connect-src": ["'self'"],
         "form-action": ["'self'"],
         "base-uri": ["'none'"],

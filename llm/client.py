@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from llm.errors import LengthCut, SchemaMismatch
 from llm.health import HealthRegistry
 from llm.structured import Mismatch, parse, parse_object, repair_messages, schema_of
-from llm.types import CallRecord, ChatRequest, Completion, Endpoint, FinishReason
+from llm.types import CallRecord, ChatRequest, Completion, Endpoint, FinishReason, ModelSpec, Recording
 from llm.wire import OutputSchema, WireRequest
 from outbound.tenant import current_tenant
 
@@ -100,6 +100,10 @@ class Client:
             except Mismatch as exc:
                 failure = SchemaMismatch(f"The model's answer does not match the schema, even after one repair:\n{exc}")
             raise failure
+
+    async def transcribe(self, model: ModelSpec, recording: Recording, *, deadline_s: float) -> str:
+        """Return the words of a recording. It has no record: providers report no tokens. Asks once."""
+        return await self._sdk.transcribe(model, recording, deadline_s=deadline_s)
 
     async def aclose(self) -> None:
         """Close all connections. Running calls fail."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 import ssl
@@ -31,10 +32,11 @@ from llm.errors import (
     RateLimited,
     RateLimitedLong,
     Rejected,
+    TotalDeadline,
     Unavailable,
 )
 from llm.features import ErrorReport
-from llm.types import Endpoint
+from llm.types import Endpoint, ModelSpec, Recording
 from outbound.errors import BlockedAddress, NoSuchHost, NotSent, OutboundError, is_no_such_host
 from outbound.guard import Guard, transport_for
 from outbound.silence import end_when_silent
@@ -103,6 +105,20 @@ class Sdk:
             yield response
         finally:
             await response.aclose()
+
+    async def transcribe(self, model: ModelSpec, recording: Recording, *, deadline_s: float) -> str:
+        """The words of a recording. Raises LlmError, without the server's own words, which may contain the key."""
+        file = recording.name, recording.content, recording.content_type
+        try:
+            async with asyncio.timeout(deadline_s):
+                answer = await self._client(model.endpoint).audio.transcriptions.create(model=model.model, file=file)
+        except TimeoutError:
+            raise TotalDeadline("The transcription took too long.") from None
+        except FAILURES as error:
+            raise type(to_llm_error(error))("The model endpoint did not transcribe the recording.") from None
+        if not isinstance(answer.text, str):
+            raise BadAnswer("The model endpoint's transcription has no text.")
+        return answer.text
 
     async def aclose(self) -> None:
         """Close all connections."""

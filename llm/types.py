@@ -86,6 +86,15 @@ class Picture:
     content: bytes = field(repr=False)
 
 
+@dataclass(frozen=True)
+class Recording:
+    """A sound file that is transcribed."""
+
+    name: str
+    content_type: str
+    content: bytes = field(repr=False)
+
+
 class FinishReason(StrEnum):
     """The reason why the model stopped. A reply is complete only with `stop`."""
 

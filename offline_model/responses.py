@@ -59,7 +59,7 @@ def build_response(answer: Answer, *, call: ChatCall, envelope: Envelope, usage:
         return _whole(answer, call=call, envelope=envelope, usage=usage)
     assert step is not None
     if fault in STATUS_TEXTS:
-        return _refusal(fault, retry_after=step.retry_after)
+        return refusal(fault, retry_after=step.retry_after)
     if fault in (Fault.LENGTH, Fault.CONTENT_FILTER, Fault.EMPTY):
         return _whole(_spoiled(answer, step=step), call=call, envelope=envelope, usage=usage)
     if call.stream:
@@ -67,7 +67,8 @@ def build_response(answer: Answer, *, call: ChatCall, envelope: Envelope, usage:
     return _faulty_body(answer, call=call, envelope=envelope, usage=usage, step=step)
 
 
-def _refusal(fault: Fault, *, retry_after: str) -> Response:
+def refusal(fault: Fault, *, retry_after: str) -> Response:
+    """The response of a fault that is a status."""
     message, code, kind = STATUS_TEXTS[fault]
     headers = [(b"retry-after", retry_after.encode())] if retry_after else []
     return json_response(error_body(message, code=code, kind=kind), status=int(fault), headers=headers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 import traceback
@@ -14,7 +15,7 @@ from urllib.parse import parse_qs
 from offline_model.composer import compose, fallback, skill_of
 from offline_model.request_log import Record, RequestLog, named
 from offline_model.response_sender import ClientGone, Message, Receive, ResponseSender, Send
-from offline_model.responses import Response, build_response, json_response
+from offline_model.responses import STATUS_TEXTS, Response, build_response, json_response, refusal
 from offline_model.script import BadStep, Mode, Script, Step
 from offline_model.wire import (
     Answer,
@@ -29,6 +30,8 @@ from offline_model.wire import (
     read_call,
 )
 
+TRANSCRIPTION = "transcription"
+MODEL_FIELD = re.compile(rb'name="model"\r\n\r\n([^\r]{1,120})\r\n')
 MODELS = ("offline-large", "offline-fast")
 
 
@@ -52,6 +55,7 @@ class OfflineModel:
         self._doors = {
             ("GET", "/healthz"): self._health,
             ("GET", "/v1/models"): self._models,
+            ("POST", "/v1/audio/transcriptions"): self._transcriptions,
             ("GET", "/log"): self._log,
             ("POST", "/script"): self._script,
             ("POST", "/reset"): self._reset,
@@ -143,6 +147,21 @@ class OfflineModel:
     def _models(self, _body: bytes, _query: dict[str, list[str]]) -> Response:
         models = [{"id": name, "object": "model", "created": 0, "owned_by": "offline"} for name in MODELS]
         return json_response(dump({"object": "list", "data": models}))
+
+    def _transcriptions(self, body: bytes, _query: dict[str, list[str]]) -> Response:
+        """The scripted words of a recording. Without a script there are none: the offline model doesn't hear."""
+        values = {"messages": [], "response_format": "", "tools": [], "authorization": True, "stream": False}
+        found = MODEL_FIELD.search(body)
+        model = found[1].decode() if found else ""
+        record = self.request_log.open(skill=TRANSCRIPTION, model=model, prompt_bytes=len(body), **values)
+        step = self.script.take(skill=TRANSCRIPTION, text="")
+        if step and step.fault in STATUS_TEXTS:
+            response = refusal(step.fault, retry_after=step.retry_after)
+        else:
+            response = json_response(dump({"text": (step and step.text) or ""}))
+        record.status = response.status
+        self.request_log.close(record, cancelled=False)
+        return response
 
     def _log(self, _body: bytes, query: dict[str, list[str]]) -> Response:
         since = query.get("since", ["0"])[0]

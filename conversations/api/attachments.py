@@ -14,6 +14,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.request import Request
 
+from conversations.api.byte_ranges import in_range
 from conversations.api.operators import OperatorView
 from conversations.api.views import ConversationView
 from conversations.common.attachment_links import AttachmentTarget, read_attachment_token
@@ -100,13 +101,13 @@ class MessageAttachments(UploadView):
 
 @require_safe
 async def attachment_file(request: HttpRequest, token: str) -> HttpResponse:
-    """The file of a signed address. Images are shown, everything else is downloaded."""
+    """The file of a signed address. Images are shown, audio and videos played, everything else is downloaded."""
     target = read_attachment_token(token)
     found = await in_db(_find, target) if target else None
     if found is None:
         raise Http404
     try:
-        return file_response(found, await fetch(content_of(found)))
+        return in_range(request, file_response(found, await fetch(content_of(found))))
     except FileGone:
         raise Http404 from None
     except FilesUnavailable as error:
@@ -127,10 +128,10 @@ def _find(target: AttachmentTarget) -> Attachment | None:
 
 def file_response(found: Attachment, content: bytes) -> HttpResponse:
     """The file with headers that let no browser take it for a page."""
-    is_image = found.content_type.startswith("image/")
+    is_shown = found.content_type.startswith(("image/", "audio/", "video/"))
     content_type = (
         f"{found.content_type}; charset=utf-8" if found.content_type.startswith("text/") else found.content_type
     )
     response = HttpResponse(content, content_type=content_type, headers=HEADERS)
-    response.headers["Content-Disposition"] = content_disposition_header(not is_image, found.name) or "inline"
+    response.headers["Content-Disposition"] = content_disposition_header(not is_shown, found.name) or "inline"
     return response

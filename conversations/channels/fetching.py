@@ -6,8 +6,9 @@ for that, but not for long. A file that can't be fetched leaves a sentence in it
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -17,9 +18,11 @@ from conversations.channels.media import MOST_BYTES, TOO_LARGE, FetchLater, NotF
 from conversations.channels.placeholders import missing, placeholder, with_lines
 from conversations.channels.provider import Provider
 from conversations.channels.registry import PROVIDERS
+from conversations.channels.transcription import find_transcriber, transcribe
 from conversations.common.payloads import StoredAttachment
 from conversations.common.presenters import message_payload
-from conversations.handover.attachments import MAX_BYTES, receive, stored_attachment
+from conversations.handover.attachments import MAX_BYTES, MAX_MEDIA_BYTES, receive, stored_attachment
+from conversations.handover.media_types import seconds_of
 from conversations.live.event_log import ConversationLog, job_log, lock_conversation, open_log
 from conversations.models import Delivery, Message
 from conversations.models.event import EventType
@@ -31,9 +34,11 @@ from jobs.fence import reading
 from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from jobs.models import LIVE, Job, State
 from jobs.outages import until_stored
+from llm.types import ModelSpec
 from projects.common.api_error import ApiError
 from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, open_source
+from projects.models import Project
 from tenancy.prepared_queries import PreparedQuery
 from tenancy.threads import in_db
 
@@ -53,7 +58,7 @@ REASONS: Mapping[str, str] = {
     "empty_file": "it’s empty",
     "file_too_large": TOO_LARGE,
     "image_too_large": TOO_LARGE,
-    "file_type_not_allowed": "only images, PDFs and texts can be",
+    "file_type_not_allowed": "only images, audio, videos, PDFs and texts can be",
     "file_type_differs": "it isn’t what it was sent as",
     "storage_full": "the storage is full",
 }
@@ -61,16 +66,27 @@ REASONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class FetchContext:
-    """The files of a message, and the connection that they are fetched by; None if there is none any more."""
+    """The files of a message, the connection that they are fetched by, None if there is none any more, and the model that
+    transcribes them.
+    """
 
     message_id: UUID
     item: IncomingMessage
     provider: Provider
     connection: Connection | None
+    transcriber: ModelSpec | None
 
 
-# The content of a file, or the reason why there is none.
-Fetched = bytes | NotFetched
+@dataclass(frozen=True)
+class FetchedFile:
+    """The content of a file, and what is said in it."""
+
+    content: bytes
+    transcript: str = ""
+
+
+# A file, or the reason why there is none.
+Fetched = FetchedFile | NotFetched
 
 
 def fetch_job(delivery: Delivery) -> JobRequest:
@@ -108,6 +124,7 @@ async def run_channel_files(job: ClaimedJob) -> None:
     fetched = await _fetch_all(
         job, context, may_wait=job.token <= len(PAUSES), pause=PAUSES[min(job.token, len(PAUSES)) - 1]
     )
+    fetched = await _transcribe_all(context, fetched)
     failpoint("channel_files.fetched_pre_commit")
     await until_stored(_attach, job, context, fetched)
     failpoint("channel_files.attached")
@@ -137,7 +154,9 @@ def _context_of(job: ClaimedJob) -> FetchContext | None:
     item = provider.parse_stored(delivery.body)
     if not isinstance(item, IncomingMessage):
         return None
-    return FetchContext(delivery.message_id, item, provider, _connection_of(delivery, provider))
+    project = Project.objects.select_related("agent_version").get(pk=delivery.project_id)
+    transcriber = find_transcriber(project, item.files)
+    return FetchContext(delivery.message_id, item, provider, _connection_of(delivery, provider), transcriber)
 
 
 def _connection_of(delivery: Delivery, provider: Provider) -> Connection | None:
@@ -161,8 +180,21 @@ async def _fetch_all(job: ClaimedJob, context: FetchContext, *, may_wait: bool, 
             fetched.append(failure)
         else:
             room -= len(content)
-            fetched.append(content)
+            fetched.append(FetchedFile(content))
     return fetched
+
+
+async def _transcribe_all(context: FetchContext, fetched: Sequence[Fetched]) -> list[Fetched]:
+    """The files with what is said in them, side by side."""
+    if (model := context.transcriber) is None:
+        return list(fetched)
+
+    async def transcribed(file: RemoteFile, found: Fetched) -> Fetched:
+        if isinstance(found, NotFetched):
+            return found
+        return replace(found, transcript=await transcribe(model, file, found.content))
+
+    return list(await asyncio.gather(*map(transcribed, context.item.files, fetched)))
 
 
 async def _fetch(job: ClaimedJob, context: FetchContext, number: int, *, room: int) -> bytes:
@@ -173,7 +205,8 @@ async def _fetch(job: ClaimedJob, context: FetchContext, number: int, *, room: i
         return await in_db(_delivered, job, context.message_id, number)
     if context.connection is None:
         raise NotFetched(DISCONNECTED)
-    return await context.provider.fetch(context.connection, file, max_bytes=min(MAX_BYTES, room))
+    most = MAX_MEDIA_BYTES if file.label else MAX_BYTES
+    return await context.provider.fetch(context.connection, file, max_bytes=min(most, room))
 
 
 def _delivered(job: ClaimedJob, message_id: UUID, number: int) -> bytes:
@@ -198,14 +231,19 @@ def _show(log: ConversationLog, context: FetchContext, fetched: Sequence[Fetched
         try:
             attached = _store(log, message, file, found)
         except NotFetched as failure:
-            lines.append(missing(file.name, str(failure)))
+            lines.append(missing(file, str(failure)))
         else:
             stored.append(attached)
-            lines.append(placeholder(attached["name"]))
+            lines.append(_line_of(file, found, attached["name"]))
     message.content, message.attachments = with_lines(message.content, context.item, lines), list(stored)
     message.save(update_fields=["content", "attachments"])
     delete_contents(message.pk)
     log.add_event("message_files_added", payload=message_payload(message), type=EventType.MESSAGE)
+
+
+def _line_of(file: RemoteFile, found: Fetched, name: str) -> str:
+    assert isinstance(found, FetchedFile)
+    return placeholder(file, name=name, seconds=seconds_of(found.content), transcript=found.transcript)
 
 
 def _store(log: ConversationLog, message: Message, file: RemoteFile, found: Fetched) -> StoredAttachment:
@@ -213,7 +251,7 @@ def _store(log: ConversationLog, message: Message, file: RemoteFile, found: Fetc
     if isinstance(found, NotFetched):
         raise found
     try:
-        row = receive(log.conversation, message, found, name=file.name, declared_type=file.declared_type)
+        row = receive(log.conversation, message, found.content, name=file.name, declared_type=file.declared_type)
     except ApiError as error:
         raise NotFetched(REASONS.get(error.code, FAILED)) from None
     return stored_attachment(row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -35,12 +35,16 @@ class RemoteFile:
     """A file that is fetched after the webhook was answered. `ref` is what the provider gives it out for; empty for
     one whose `content` came with the message.
 
-    `declared_type` is the sender's word on what it is. `missing` says why there is nothing to fetch, and ends a sentence.
+    `declared_type` is the sender's word on what it is. `label` is what a voice message, audio or a video is called in the
+    message, which says its length instead of its name; `seconds` is the provider's word on that. `missing` says why there is nothing to fetch,
+    and ends a sentence.
     """
 
     ref: str
     name: str
     declared_type: str = ""
+    label: str = ""
+    seconds: int | None = None
     missing: str = ""
     content: bytes | None = field(default=None, repr=False)
 
@@ -105,6 +109,18 @@ class IgnoredItem:
 
 
 Item = IncomingMessage | ReceiptUpdate | ChatClosed | IgnoredItem
+
+
+def place_text(latitude: Any, longitude: Any, *names: Any) -> str:
+    """A place as the agent reads it: its name and address, and its coordinates. Raises ValueError."""
+    point = f"{float(latitude):.5f}, {float(longitude):.5f}"
+    name = ", ".join(filter(None, map(clean_text, names)))
+    return f"[Location: {name} ({point})]" if name else f"[Location: {point}]"
+
+
+def contact_text(name: Any, phones: Iterable[Any]) -> str:
+    """A contact as the agent reads it: the name and the numbers."""
+    return f"[Contact: {', '.join(filter(None, map(clean_text, (name, *phones))))}]"
 
 
 def clean_text(text: object) -> str:

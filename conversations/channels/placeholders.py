@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conversations.channels.items import IncomingMessage
-from conversations.common.file_lines import FILE, UNREAD, file_line
+from conversations.channels.items import IncomingMessage, RemoteFile
+from conversations.common.file_lines import UNREAD, file_line, is_file_line, media_line
 from conversations.handover.file_types import clean_name
 
 
-def placeholder(name: str) -> str:
-    """The line of a file that is there, or on its way."""
-    return file_line(clean_name(name))
+def placeholder(file: RemoteFile, *, name: str = "", seconds: int | None = None, transcript: str = "") -> str:
+    """The line of a file that is there, or on its way. Its stored name and measured length count more than the
+    provider's.
+    """
+    if file.label:
+        return media_line(file.label, seconds or file.seconds, transcript)
+    return file_line(name or clean_name(file.name))
 
 
-def missing(name: str, reason: str) -> str:
+def missing(file: RemoteFile, reason: str) -> str:
     """The line of a file that isn't there. `reason` ends the sentence."""
-    return f"{FILE}{clean_name(name)}{UNREAD}{reason}.]"
+    return f"{placeholder(file)[:-1]}{UNREAD}{reason}.]"
 
 
 def content_of(item: IncomingMessage) -> str:
@@ -36,8 +40,8 @@ def says_the_same(one: str, other: str) -> bool:
 
 
 def _lines_of(item: IncomingMessage) -> list[str]:
-    return [missing(file.name, file.missing) if file.missing else placeholder(file.name) for file in item.files]
+    return [missing(file, file.missing) if file.missing else placeholder(file) for file in item.files]
 
 
 def _words(content: str) -> list[str]:
-    return [word for line in content.splitlines() if not line.startswith(FILE) for word in line.split()]
+    return [word for line in content.splitlines() if not is_file_line(line) for word in line.split()]

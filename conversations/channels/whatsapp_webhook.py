@@ -16,9 +16,12 @@ from conversations.channels.items import (
     RemoteFile,
     Sender,
     clean_text,
+    contact_text,
+    place_text,
 )
 from conversations.channels.provider import MalformedWebhook
 from conversations.channels.whatsapp_api import meaning_of
+from conversations.common.file_lines import AUDIO, VIDEO, VOICE
 from tools.models import ReceiptState
 
 MOST_ITEMS = 1_000
@@ -30,6 +33,7 @@ STATES: Mapping[str, ReceiptState] = {
 }
 Parser = Callable[[str, Mapping[str, Any], Mapping[Any, Any]], Item]
 FILES = ("image", "document", "audio", "video", "sticker")
+LABELS: Mapping[str, str] = {"audio": AUDIO, "video": VIDEO}
 
 
 def parse_webhook(body: bytes, *, number_id: str) -> Sequence[Item]:
@@ -130,29 +134,26 @@ def _content(kind: str, raw: Mapping[str, Any]) -> tuple[str, list[RemoteFile]]:
         # A long label stands whole below its title.
         return clean_text(chosen.get("description") or chosen.get("title")), []
     if kind == "location":
-        point = f"{float(content['latitude']):.5f}, {float(content['longitude']):.5f}"
-        name = clean_text(content.get("name"))
-        return (f"[Location: {name} ({point})]" if name else f"[Location: {point}]"), []
+        names = content.get("name"), content.get("address")
+        return place_text(content["latitude"], content["longitude"], *names), []
     if kind == "contacts":
-        people = [_contact(one) for one in _list(raw.get("contacts"))]
-        return "\n".join(f"[Contact: {person}]" for person in people), []
+        return "\n".join(map(_contact, _list(raw.get("contacts")))), []
     if kind in FILES:
         return _file(kind, content)
     return f"[The customer sent a message of the type {clean_text(kind)[:40]}, which can't be read here.]", []
 
 
 def _file(kind: str, content: Mapping[str, Any]) -> tuple[str, list[RemoteFile]]:
-    caption = clean_text(content.get("caption"))
-    if kind in ("audio", "video", "sticker"):
-        said = f"[The customer sent {'an' if kind == 'audio' else 'a'} {kind}, which can't be read here.]"
-        return "\n".join(part for part in (caption, said) if part), []
-    declared = clean_text(content.get("mime_type"))
-    return caption, [RemoteFile(str(content["id"]), clean_text(content.get("filename")) or kind, declared)]
+    caption, declared = clean_text(content.get("caption")), clean_text(content.get("mime_type"))
+    if content.get("animated") is True:
+        return "[Animated sticker]", []
+    label = VOICE if content.get("voice") is True else LABELS.get(kind, "")
+    name = clean_text(content.get("filename")) or kind
+    return caption, [RemoteFile(str(content["id"]), name, declared, label)]
 
 
 def _contact(one: Mapping[str, Any]) -> str:
-    phones = [clean_text(phone.get("phone")) for phone in _list(one.get("phones"))]
-    return ", ".join(filter(None, (clean_text(one["name"].get("formatted_name")), *phones)))
+    return contact_text(one["name"].get("formatted_name"), (phone.get("phone") for phone in _list(one.get("phones"))))
 
 
 def _status(id: str, raw: Mapping[str, Any], names: Mapping[Any, Any]) -> Item:

@@ -1,4 +1,8 @@
-"""The lines that represent files in the content of a message."""
+"""The lines that stand for files in the content of a message.
+
+`[File: menu.pdf]` is a file by its name. `[Voice message, 12 s]` is one by its length; what was said follows in the same
+line, if it was transcribed.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,23 @@ import re
 from collections.abc import Iterable
 
 FILE = "[File: "
+VOICE, AUDIO, VIDEO = "Voice message", "Audio", "Video"
 # Ends the line of a file that isn't there, before the reason.
 UNREAD = ", which can’t be read here: "
-_LINE = re.compile(rf"^{re.escape(FILE)}(.+)\]$", re.MULTILINE)
+_MEDIA = f"(?:{VOICE}|{AUDIO}|{VIDEO})"
+_LINE = re.compile(rf"^\[(?:File: (.+)|({_MEDIA}(?:, .+)?))\]$", re.MULTILINE)
+_BEGINNING = re.compile(rf"\[(?:File: |{_MEDIA}[,\]])")
+
+
+def media_line(label: str, seconds: int | None, transcript: str = "") -> str:
+    """The line of a voice message, audio or a video."""
+    length = f", {_length(seconds)}" if seconds else ""
+    return " ".join(filter(None, (f"[{label}{length}]", *transcript.split())))
+
+
+def is_file_line(line: str) -> bool:
+    """True for a line that stands for a file, whatever became of it."""
+    return bool(_BEGINNING.match(line))
 
 
 def file_line(name: str) -> str:
@@ -28,5 +46,11 @@ def words_of(content: str, names: Iterable[str]) -> str:
 
 
 def files_in(content: str) -> list[str]:
-    """The names of the files that came with a message, or are on their way."""
-    return [name for name in _LINE.findall(content) if UNREAD not in name]
+    """The files that came with a message, or are on their way, without those whose words stand there."""
+    found = (name or media for name, media in _LINE.findall(content))
+    return [name for name in found if UNREAD not in name]
+
+
+def _length(seconds: int) -> str:
+    minutes, rest = divmod(seconds, 60)
+    return " ".join(filter(None, (f"{minutes} min" if minutes else "", f"{rest} s" if rest or not minutes else "")))

@@ -17,6 +17,7 @@ from conversations.files.contents import digest_of
 from conversations.files.upkeep import plan_object
 from conversations.handover.file_types import ALLOWED, clean_name, detect_type, is_declared, is_named, safe_name
 from conversations.handover.image_size import pixels_of
+from conversations.handover.media_types import detect_media
 from conversations.models import Attachment, Conversation, Message
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import Conflict, Unprocessable
@@ -26,6 +27,8 @@ from tools.engine.limits.quotas import admit_bytes
 MAX_BYTES = 10 * 1024 * 1024
 # A few kilobytes can hold an image that fills the memory of the browser or model that opens it.
 MAX_PIXELS = 100_000_000
+# Of audio and videos, which only messengers bring.
+MAX_MEDIA_BYTES = 16 * 1024 * 1024
 MAX_PER_ANSWER = 5
 # Files that wait in a conversation to be sent.
 MAX_UNSENT = 50
@@ -66,9 +69,13 @@ def receive(
     """Store a file that a customer sent with a message, in the running transaction.
 
     Raises Unprocessable and Conflict as `upload` does, and Unprocessable (`file_type_differs`) for a file that was
-    declared to be something else: an SVG image, which is a text, or a page that was sent as a picture.
+    declared to be something else: an SVG image, which is a text, or a page that was sent as a picture. Audio and videos
+    are kept as well, and may be larger.
     """
-    content_type = _check(content, name=name)
+    media = detect_media(content)
+    if media is not None:
+        _check_size(content, name=name, most=MAX_MEDIA_BYTES)
+    content_type = media or _check(content, name=name)
     if not is_declared(content_type, declared_type):
         raise _differs(name)
     return _store(conversation, content, name=name, content_type=content_type, message=message)
@@ -89,11 +96,7 @@ def _check(content: bytes, *, name: str) -> str:
     content_type, shown = detect_type(content), clean_name(name)
     if not content:
         raise Unprocessable("empty_file", gettext("%(shown)s is empty.") % {"shown": shown})
-    if len(content) > MAX_BYTES:
-        raise Unprocessable(
-            "file_too_large",
-            gettext("%(shown)s is larger than %(value)s MB.") % {"shown": shown, "value": MAX_BYTES // 1024 // 1024},
-        )
+    _check_size(content, name=name, most=MAX_BYTES)
     if content_type is None:
         raise Unprocessable(
             "file_type_not_allowed",
@@ -103,6 +106,13 @@ def _check(content: bytes, *, name: str) -> str:
         sentence = gettext("%(shown)s has more than %(most)s million pixels.")
         raise Unprocessable("image_too_large", sentence % {"shown": shown, "most": MAX_PIXELS // 1_000_000})
     return content_type
+
+
+def _check_size(content: bytes, *, name: str, most: int) -> None:
+    """Raises Unprocessable."""
+    if len(content) > most:
+        shown = {"shown": clean_name(name), "value": most // 1024 // 1024}
+        raise Unprocessable("file_too_large", gettext("%(shown)s is larger than %(value)s MB.") % shown)
 
 
 def _store(conversation: Conversation, content: bytes, *, name: str, content_type: str, **fields: Any) -> Attachment:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
+from conversations.handover.media_types import ENDINGS as MEDIA_ENDINGS
+from conversations.handover.media_types import is_media
 from projects.common.characters import has_control_characters
 from projects.common.translation import lazy
 
@@ -21,7 +23,7 @@ _SIGNATURES: tuple[tuple[re.Pattern[bytes], str], ...] = (
     (re.compile(rb"%PDF-\d"), "application/pdf"),
 )
 # The endings of each type. A file with another one gets the first, so that no program opens it as something else.
-_ENDINGS: Mapping[str, tuple[str, ...]] = {
+_ENDINGS: dict[str, tuple[str, ...]] = {
     "image/png": (".png",),
     "image/jpeg": (".jpg", ".jpeg"),
     "image/gif": (".gif",),
@@ -47,10 +49,12 @@ def detect_type(content: bytes) -> str | None:
 
 
 def is_declared(content_type: str, declared: str) -> bool:
-    """False if a file was declared to be an image or a PDF and is none."""
+    """False if a file was declared to be an image, a PDF, audio or a video and is none."""
     kind = declared.partition(";")[0].strip().lower()
     if kind.startswith("image/"):
         return content_type.startswith("image/")
+    if is_media(kind):
+        return is_media(content_type)
     return content_type == kind if kind == "application/pdf" else True
 
 
@@ -61,7 +65,7 @@ def is_named(content_type: str, name: str) -> bool:
 
 def safe_name(name: str, content_type: str) -> str:
     """The name as in `clean_name`, with an ending of its type."""
-    clean, endings = clean_name(name), _ENDINGS[content_type]
+    clean, endings = clean_name(name), (_ENDINGS | MEDIA_ENDINGS)[content_type]
     return clean if PurePosixPath(clean).suffix.lower() in endings else f"{clean}{endings[0]}"
 
 

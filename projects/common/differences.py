@@ -17,6 +17,7 @@ LABELS = {
     "business_context": lazy("Business context"),
     "timezone": lazy("Time zone"),
     "model_base_url": lazy("Model address"),
+    "transcription_model": lazy("Transcription of voice messages"),
     "observer_fields": lazy("Observed field"),
     "scenarios": lazy("Scenario"),
     "procedures": lazy("Procedure"),

@@ -168,6 +168,8 @@ class AgentConfig(Part):
     openers: Annotated[list[Opener], Field(max_length=12)] = []
     models: dict[Skill, Annotated[str, Field(min_length=1, max_length=120)]] = {}
     model_base_url: Annotated[str, Field(max_length=500)] = ""
+    # The model that transcribes customers' voice messages. Empty: they aren't transcribed.
+    transcription_model: Annotated[str, Field(max_length=120)] = ""
     # None: the channel's default.
     newer_message: NewerMessage | None = None
     # Channels whose conversations are scored, in addition to voice.

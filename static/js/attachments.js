@@ -1,4 +1,4 @@
-// Files of a message: images as pictures, everything else by name.
+// Files of a message: images as pictures, audio and videos in a player, everything else by name.
 import { h, icon } from "./dom.js";
 import { gettext } from "./i18n.js";
 
@@ -12,14 +12,26 @@ export function attachments(files) {
   return h("ul", { class: "mg-files", "aria-label": gettext("Attached files") }, files.map((file) => h("li", {}, shown(file))));
 }
 
+const PLAYED = /^(audio|video)\//;
+// The beginning of a line that stands for a voice message, audio or a video. What was said may follow.
+const HEARD = /^\[(Voice message|Audio|Video)(, \d[^\]]*)?\] ?/;
+
 /** The customer's words, without the lines that stand for files shown beside them. */
 export function wordsOf({ content, attachments: files = [] }) {
-  const lines = files.map(({ name }) => `[File: ${name}]`);
-  return content.split("\n").filter((line) => !lines.includes(line)).join("\n");
+  const shown = files.map(({ name }) => `[File: ${name}]`);
+  const isPlayed = files.some(({ content_type }) => PLAYED.test(content_type));
+  const lines = content.split("\n").flatMap((line) => {
+    if (shown.includes(line)) return [];
+    const words = isPlayed ? line.replace(HEARD, "") : line;
+    return words || !line ? [words] : [];
+  });
+  return lines.join("\n");
 }
 
 function shown({ name, content_type, size, url }) {
   const href = new URL(url).pathname;
+  const [, player] = content_type.match(PLAYED) ?? [];
+  if (player) return h(player, { src: href, controls: "", preload: "metadata", "aria-label": name });
   const isImage = content_type.startsWith("image/");
   const inside = isImage
     ? [h("img", { src: href, alt: name, loading: "lazy", width: "180", height: "120" })]

@@ -27,13 +27,18 @@ OWN, DEFAULT = "own", "default"
 def read(entries: Node) -> dict[str, Any]:
     models = part_of(entries, "models")
     own = {skill: text_of(part_of(models, skill), "name") for skill in SKILLS if _is_own(models, skill)}
-    return {"models": own, "model_base_url": text_of(entries, "model_base_url").rstrip("/")}
+    return {
+        "models": own,
+        "model_base_url": text_of(entries, "model_base_url").rstrip("/"),
+        "transcription_model": text_of(entries, "transcription_model"),
+    }
 
 
 def show(document: dict[str, Any], fields: FormFields) -> dict[str, Any]:
     return {
         "skills": [_skill(fields, skill, document["models"]) for skill in SKILLS],
         "model_base_url": fields.field("model_base_url", document["model_base_url"]),
+        "transcription_model": fields.field("transcription_model", document["transcription_model"]),
         "key_error": fields.error("model_api_key"),
     }
 

@@ -114,7 +114,7 @@ def test_words_that_follow_a_photo_wait_for_it_too(bot: Bot, worker: object, mod
         (b"\x89PNG\r\n\x1a\n" + bytes(MAX_BYTES), "big.png", "image/png", "too large"),
         (b"<html><script>alert(1)</script></html>", "photo.png", "image/png", "what it was sent as"),
         (SVG, "logo.svg", "image/svg+xml", "what it was sent as"),
-        (ZIP, "bomb.zip", "application/zip", "only images, PDFs and texts"),
+        (ZIP, "bomb.zip", "application/zip", "only images, audio, videos, PDFs and texts"),
         (b"", "empty.txt", "text/plain", "empty"),
     ],
     ids=["gone", "too large", "lying kind", "SVG", "archive", "empty"],
