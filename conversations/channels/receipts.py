@@ -126,8 +126,8 @@ def advance(
     if state in TIMES:
         changes[TIMES[state]] = at or Now()
     if ref:
-        # Also for a receipt that a faster callback has moved on.
-        Receipt.objects.filter(pk=receipt.pk, external_id="").update(external_id=ref[:200])
+        # Also for a receipt that a faster callback has moved on, and for a part that was sent again.
+        Receipt.objects.filter(pk=receipt.pk).exclude(external_id=ref[:200]).update(external_id=ref[:200])
     return Receipt.objects.filter(pk=receipt.pk, state__in=EARLIER[state]).update(**changes) == 1
 
 

@@ -66,6 +66,11 @@ def send_again(effect: Effect, *, by: UUID | None) -> None:
         finished_at=None,
         deadline_at=None,
         is_uncertain=False,
+        # The id stays, so that late reports on the first message are known as such.
+        receipt="",
+        receipt_reason="",
+        receipt_at=None,
+        receipt_due_at=None,
     )
 
 

@@ -58,7 +58,7 @@ _BEGIN = Prepared(f"""
 update tools_effect
 set state = 'sending', attempts = attempts + 1, started_at = statement_timestamp(),
     deadline_at = coalesce(deadline_at, statement_timestamp() + %s::interval), is_uncertain = %s, callback_hash = %s,
-    visitor = %s, receipt = '', receipt_ref = '', receipt_reason = '', receipt_at = null, receipt_due_at = null
+    visitor = %s, receipt = '', receipt_reason = '', receipt_at = null, receipt_due_at = null
 where id = %s and organization_id = %s and state in ('planned', 'sending')
 returning {", ".join(_BEGIN_COLUMNS)}
 """)  # noqa: S608 - names of our own columns

@@ -54,9 +54,12 @@ def expect(effect: Effect, expected: ExpectedReceipt) -> None:
 
 def advance(effect: Effect, report: ReceiptReport) -> bool:
     """Move the receipt forward. Return False for a report that is repeated, late, or of an earlier attempt's message."""
-    # Until an attempt ends, the id of its message isn't known.
-    is_own = effect.receipt_ref in ("", report.ref) or effect.state == EffectState.SENDING
-    if report.state not in EARLIER or not is_own:
+    # Until an attempt ends, and if its worker died, the id of its message isn't known. An id without a receipt is that of
+    # an earlier attempt.
+    is_earlier = effect.receipt_ref == report.ref and not effect.receipt
+    is_unnamed = not effect.receipt and effect.state == EffectState.UNKNOWN
+    is_own = effect.receipt_ref in ("", report.ref) or is_unnamed or effect.state == EffectState.SENDING
+    if report.state not in EARLIER or is_earlier or not is_own:
         return False
     rows = Effect.objects.filter(pk=effect.pk)
     if effect.receipt_ref in ("", report.ref):

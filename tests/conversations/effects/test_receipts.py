@@ -218,6 +218,24 @@ def test_a_report_without_the_name_of_its_effect_is_found_by_its_message(texts: 
     assert texts.state() == ("done", "kept", "delivered")
 
 
+def test_a_late_failure_of_the_first_text_is_not_that_of_the_second(
+    texts: Texts, api: Client, processes: ForkServer
+) -> None:
+    """The worker of the second dies, so that only a report can say what became of it."""
+    texts.server.script.sid = OLD_SID
+    effect = texts.send()
+    texts.let_time_pass()
+    api.post(f"/api/v1/effects/{effect.pk}/resolve", {"happened": False}, content_type="application/json")
+    report(texts.call, "undelivered", sid=OLD_SID)
+    texts.server.script.sid = MESSAGE_SID
+    processes.worker(crash_at="effect.response_pre_commit:1", address=PUBLIC).wait()
+    report(texts.call, "failed", sid=OLD_SID)
+    processes.worker(address=PUBLIC)
+    until(lambda: texts.bench.effect(effect).state == "unknown", what="the unknown outcome")
+    report(texts.call, "delivered")
+    assert texts.state() == ("done", "kept", "delivered")
+
+
 def test_a_report_on_the_text_of_an_earlier_attempt_changes_nothing(texts: Texts, api: Client) -> None:
     texts.server.script.sid = OLD_SID
     effect = texts.send()
