@@ -70,6 +70,7 @@ LANES: Mapping[str, LaneLabel] = {
     "channel_files": LaneLabel(
         lazy("Files of the customer"), lazy("Files that the customer sent aren’t in the conversation.")
     ),
+    "channel_link": LaneLabel(lazy("Connection of a channel"), lazy("The provider wasn’t told our webhook.")),
     "mailbox": LaneLabel(lazy("Mailbox"), lazy("New e-mails weren’t read.")),
     "calendar": LaneLabel(lazy("Calendar"), lazy("The booking is valid, but the connected calendar is out of date.")),
 }
@@ -79,6 +80,7 @@ LANES_WITHOUT_TURN = (
     "erasure",
     "channel",
     "channel_files",
+    "channel_link",
     "effect",
     "todo",
     "operator_notice",

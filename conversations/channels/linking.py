@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, cast
 from uuid import UUID, uuid4
 
@@ -13,6 +14,7 @@ from django.utils.translation import gettext
 from conversations.channels.provider import LinkResult, OutgoingPart
 from conversations.channels.registry import PROVIDERS
 from conversations.models import ChannelLink, Chat
+from jobs.enqueue import JobRequest, enqueue
 from projects.common.crypto import WrongSecret
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import (
@@ -29,6 +31,9 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.execution.outcome import Ending
 
+LINK_LANE = "channel_link"
+# Whoever connects a channel tells its provider within this time.
+GRACE = timedelta(minutes=1)
 PENDING = "The provider hasn’t been told our webhook yet."
 
 
@@ -59,7 +64,16 @@ def connect_channel(
     values = {"account": account, "problem": PENDING, "connected_at": None}
     link, _ = ChannelLink.objects.update_or_create(project=project, kind=kind, defaults=values)
     PROVIDERS[kind].begin(channel.connection, link)
+    enqueue([_link_job(link)])
     return channel
+
+
+def _link_job(link: ChannelLink) -> JobRequest:
+    """The job that tells the provider if this process dies before it has."""
+    key, due_at = f"{LINK_LANE}:{uuid4()}", timezone.now() + GRACE
+    return JobRequest(
+        lane=LINK_LANE, project_id=link.project_id, subject_id=link.pk, ordinal=0, key=key, run_after=due_at
+    )
 
 
 def open_channel(project: Project, kind: str) -> OpenChannel | None:
@@ -145,15 +159,20 @@ async def unlink_channel(channel: OpenChannel) -> None:
 
 def _record(channel: OpenChannel, result: LinkResult) -> None:
     with tenant_tx(channel.organization_id):
-        rows = ChannelLink.objects.filter(project_id=channel.project_id, kind=channel.kind)
-        values: dict[str, Any] = {"problem": result.problem[:300], "tried_at": timezone.now()}
-        if result.name:
-            values["name"] = result.name[:200]
-        if not result.problem:
-            values["connected_at"] = timezone.now()
-        rows.update(**values)
-        source, tried = channel.connection.source_id, channel.connection
-        if result.is_refused:
-            mark_needs_reauth(source, tried=tried)
-        elif not result.problem:
-            clear_needs_reauth(source, tried=tried)
+        store_result(channel, result)
+
+
+def store_result(channel: OpenChannel, result: LinkResult) -> None:
+    """Store what the provider said, in the tenant's transaction."""
+    rows = ChannelLink.objects.filter(project_id=channel.project_id, kind=channel.kind)
+    values: dict[str, Any] = {"problem": result.problem[:300], "tried_at": timezone.now()}
+    if result.name:
+        values["name"] = result.name[:200]
+    if not result.problem:
+        values["connected_at"] = timezone.now()
+    rows.update(**values)
+    source, tried = channel.connection.source_id, channel.connection
+    if result.is_refused:
+        mark_needs_reauth(source, tried=tried)
+    elif not result.problem:
+        clear_needs_reauth(source, tried=tried)

@@ -9,6 +9,7 @@ from conversations.calls.keeper import run_call
 from conversations.calls.store import fail_call
 from conversations.channels.fetching import files_lane
 from conversations.channels.lane import channel_lane
+from conversations.channels.link_lane import link_lane
 from conversations.channels.mail.polling import mailbox_lane
 from conversations.files.upkeep import tend_objects
 from conversations.flows.effects import fail_effect, reopen_effect, run_effect
@@ -108,6 +109,7 @@ LANES = (
     ),
     channel_lane(),
     files_lane(),
+    link_lane(),
     mailbox_lane(),
 )
 
