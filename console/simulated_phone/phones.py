@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, QueryDict
+from django.http import Http404, HttpRequest, QueryDict
 
 from console.access import zone_of
 from console.timestamps import Timestamp, format_timestamp
@@ -18,12 +18,15 @@ from conversations.channels.linking import OpenChannel
 from conversations.channels.simulated import (
     CUSTOMERS,
     KINDS,
+    MOST_FILE_BYTES,
     Bubble,
     Customer,
     Line,
     ProviderAway,
     Screen,
+    address_of,
     conversation_of,
+    given_file,
     line_of,
     simulated_channel,
     use_phone,
@@ -81,13 +84,14 @@ class ShownBubble:
 
 @dataclass(frozen=True)
 class Phone:
-    """One channel of the phone."""
+    """One channel of the phone: `address` is what the customer writes to, and `own_address` what the business sees."""
 
     kind: str
     state: PhoneState
     bubbles: tuple[ShownBubble, ...] = ()
     is_reachable: bool = True
     address: str = ""
+    own_address: str = ""
     conversation: UUID | None = None
 
     @property
@@ -146,14 +150,26 @@ async def _look(kind: str, channel: OpenChannel | PhoneState, customer: Customer
 def _phone(channel: OpenChannel, line: Line, screen: Screen, zone: str) -> Phone:
     with tenant_tx(channel.organization_id):
         shown = with_states(screen, channel)
-        conversation = conversation_of(channel, line)
+        conversation, address = conversation_of(channel, line), address_of(channel)
     bubbles = tuple(_shown(bubble, zone=zone) for bubble in shown.bubbles)
-    return Phone(channel.kind, PhoneState.OPEN, bubbles, shown.is_reachable, line.number, conversation)
+    # A bot sees no number of its customers.
+    own_address = "" if channel.kind == "telegram" else line.customer
+    return Phone(channel.kind, PhoneState.OPEN, bubbles, shown.is_reachable, address, own_address, conversation)
 
 
 def _shown(bubble: Bubble, *, zone: str) -> ShownBubble:
     at = format_timestamp(datetime.fromtimestamp(bubble.at, UTC), zone=zone)
     return ShownBubble(bubble, at, TONES.get(bubble.state, "mute"), SIGNS.get(bubble.state, "check"))
+
+
+def file_of(request: HttpRequest) -> Mapping[str, str] | None:
+    """The chosen file, as the offline provider takes it. Raises ValueError for one that is too large."""
+    chosen = request.FILES.get("file")
+    if chosen is None:
+        return None
+    if (chosen.size or 0) > MOST_FILE_BYTES:
+        raise ValueError
+    return given_file(chosen.name or "file", chosen.content_type or "application/octet-stream", chosen.read())
 
 
 def words_of(data: Mapping[str, Any]) -> str:

@@ -14,9 +14,19 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 
 from console.layout import shell_context
-from console.simulated_phone.phones import Phone, PhoneState, customer_of, open_line, open_phones, words_of
+from console.simulated_phone.phones import Phone, PhoneState, customer_of, file_of, open_line, open_phones, words_of
 from conversations.channels.linking import OpenChannel, link_channel
-from conversations.channels.simulated import CUSTOMERS, KINDS, ProviderAway, connect_simulated, is_available, use_phone
+from conversations.channels.simulated import (
+    CUSTOMERS,
+    KINDS,
+    ProviderAway,
+    connect_simulated,
+    is_available,
+    read_file,
+    use_phone,
+)
+from conversations.handover.file_types import detect_type
+from conversations.handover.media_types import detect_media
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
@@ -50,7 +60,7 @@ async def connect(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 @login_required
 async def act(request: HttpRequest, project_slug: str) -> HttpResponse:
-    """Let the customer write `text`, press the button `choice` of a `message`, or switch the phone with `reachable`.
+    """Let the customer write `text` or send a `file`, press the button `choice` of a `message`, or switch the phone with `reachable`.
 
     409 for a connection that isn't simulated.
     """
@@ -69,15 +79,39 @@ async def act(request: HttpRequest, project_slug: str) -> HttpResponse:
         elif choice := request.POST.get("choice", ""):
             screen = await use_phone(found[1], "press", message=request.POST.get("message", ""), choice=choice)
             problem = _problem(screen.status)
-        elif text:
-            screen = await use_phone(found[1], "write", text=text)
+        elif (file := file_of(request)) or text:
+            screen = await use_phone(found[1], "write", text=text, file=file)
             problem = _problem(screen.status)
+    except ValueError:
+        problem = gettext("The file is too large. Choose one of at most 16 MB.")
     except ProviderAway:
         problem = gettext("The offline provider doesn’t answer. Start the server again with bin/serve.")
     if problem:
         messages.error(request, problem)
     part = {name: request.POST[name] for name in ("part", "seen") if name in request.POST}
     return redirect(f"{reverse('simulated_phone', args=[project_slug])}?{urlencode({'customer': number, **part})}")
+
+
+@login_required
+async def sent_file(request: HttpRequest, project_slug: str, file_id: str) -> HttpResponse:
+    """A file of a chat. Pictures, audio and videos are shown, everything else is downloaded."""
+    if request.method not in ("GET", "HEAD"):
+        return HttpResponseNotAllowed(["GET"])
+    await _enter(request, project_slug, verb=Scope.READ)
+    try:
+        content = await read_file(file_id)
+    except ProviderAway:
+        content = None
+    if content is None:
+        raise Http404
+    shown = detect_media(content) or detect_type(content) or "application/octet-stream"
+    is_shown = shown.startswith(("image/", "audio/", "video/"))
+    headers = {
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "Content-Disposition": "inline" if is_shown else "attachment",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HttpResponse(content, content_type=shown if is_shown else "application/octet-stream", headers=headers)
 
 
 async def _enter(request: HttpRequest, project_slug: str, *, verb: Scope) -> Entry:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
@@ -20,9 +21,9 @@ from conversations.channels.linking import OpenChannel, connect_channel, open_ch
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.telegram import webhook_secret
 from conversations.channels.whatsapp import read_secrets
-from conversations.models import Chat, Delivery, DeliveryResult, Receipt
+from conversations.models import ChannelLink, Chat, Delivery, DeliveryResult, Receipt
 from outbound.errors import OutboundError
-from outbound.guard import Guard
+from outbound.guard import Guard, Response
 from projects.connections.integrations import find_source
 from projects.connections.offline_messengers import offline_server
 from projects.connections.settings.twilio import TwilioSettings
@@ -32,6 +33,7 @@ from tools.models import Effect
 KINDS = ("twilio", "whatsapp", "telegram")
 OUR_NUMBER = "+14155550100"
 DOOR_SECONDS, MOST_BYTES = 30.0, 4 * 1024 * 1024
+MOST_FILE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,21 @@ class Line:
 
 
 @dataclass(frozen=True)
+class PhoneFile:
+    """A file of a message, which the offline provider gives out by its id."""
+
+    id: str
+    name: str
+    content_type: str
+
+    @property
+    def shown_as(self) -> str:
+        """`image`, `audio` or `video`; "" for a file that is only named."""
+        kind = self.content_type.partition("/")[0]
+        return kind if kind in ("image", "audio", "video") else ""
+
+
+@dataclass(frozen=True)
 class Bubble:
     """A message as the customer sees it. `result` is what the business made of the customer's own."""
 
@@ -70,6 +87,7 @@ class Bubble:
     is_mine: bool
     at: float
     buttons: Sequence[Mapping[str, str]] = ()
+    file: PhoneFile | None = None
     state: str = ""
     label: str = ""
     reason: str = ""
@@ -124,25 +142,50 @@ def line_of(channel: OpenChannel, customer: Customer) -> Line:
 
 
 async def use_phone(line: Line, action: str, **details: Any) -> Screen:
-    """Let the customer `write` a text, `press` a button, `look` or change their `reach`. No transaction may be open.
+    """Let the customer `write` a text or send a file, `press` a button, `look` or change their `reach`. No transaction may
+    be open.
 
     Raises ProviderAway.
     """
-    base = settings.OFFLINE_MESSENGERS_URL
     body = json.dumps({"line": asdict(line), **details}).encode()
-    # The operator's own address, trusted like that of the operator's model.
-    guard = Guard(allow=[urlsplit(base).netloc])
-    headers = {"Content-Type": "application/json"}
-    url = f"{base}/doors/{action}"
     try:
-        answer = await guard.request(
-            "POST", url, headers=headers, body=body, deadline_s=DOOR_SECONDS, max_bytes=MOST_BYTES
-        )
+        answer = await _ask("POST", action, body, most=MOST_BYTES)
         found = json.loads(answer.body)
         bubbles = [_bubble(one) for one in found["messages"]]
         return Screen(bubbles, found["reachable"], found["status"])
     except (OutboundError, ValueError, KeyError) as error:
         raise ProviderAway(ProviderAway.__doc__) from error
+
+
+def given_file(name: str, content_type: str, content: bytes) -> Mapping[str, str]:
+    """A customer's file, as the provider takes it."""
+    return {"name": name, "type": content_type, "content": b64encode(content).decode()}
+
+
+async def read_file(id: str) -> bytes | None:
+    """The content of a file of the chat; None if the provider has forgotten it. Raises ProviderAway."""
+    try:
+        answer = await _ask("GET", f"files/{id}", None, most=MOST_FILE_BYTES)
+    except OutboundError as error:
+        raise ProviderAway(ProviderAway.__doc__) from error
+    return answer.body if answer.status == 200 else None
+
+
+async def _ask(method: str, door: str, body: bytes | None, *, most: int) -> Response:
+    base = settings.OFFLINE_MESSENGERS_URL
+    # The operator's own address, trusted like that of the operator's model.
+    guard = Guard(allow=[urlsplit(base).netloc])
+    headers = {"Content-Type": "application/json"} if body else {}
+    url = f"{base}/doors/{door}"
+    return await guard.request(method, url, headers=headers, body=body, deadline_s=DOOR_SECONDS, max_bytes=most)
+
+
+def address_of(channel: OpenChannel) -> str:
+    """What the customer writes to: the business's number, or its bot."""
+    if channel.kind == "telegram":
+        link = ChannelLink.objects.filter(project_id=channel.project_id, kind=channel.kind).first()
+        return link.name if link else ""
+    return cast(TwilioSettings, channel.connection.settings).texts_from if channel.kind == "twilio" else OUR_NUMBER
 
 
 def with_states(screen: Screen, channel: OpenChannel) -> Screen:
@@ -174,7 +217,9 @@ def conversation_of(channel: OpenChannel, line: Line) -> UUID | None:
 
 
 def _bubble(one: Mapping[str, Any]) -> Bubble:
-    return Bubble(one["id"], one["text"], one["mine"], one["at"], tuple(one["buttons"]))
+    file = one.get("file")
+    found = PhoneFile(file["id"], file["name"], file["type"]) if file else None
+    return Bubble(one["id"], one["text"], one["mine"], one["at"], tuple(one["buttons"]), found)
 
 
 def _with_state(bubble: Bubble, arrived: Delivery | None, sent: tuple[str, str, str] | None) -> Bubble:
@@ -190,7 +235,7 @@ def _with_state(bubble: Bubble, arrived: Delivery | None, sent: tuple[str, str, 
 def _settings(project: Project, kind: str) -> dict[str, str]:
     account: dict[str, dict[str, str]] = {
         "twilio": {"account_sid": f"AC{project.pk.hex}", "number": OUR_NUMBER},
-        "whatsapp": {"phone_number_id": str(project.pk.int)[:15]},
+        "whatsapp": {"phone_number_id": str(project.pk.int)[:15], "business_account_id": str(project.pk.int)[:12]},
         "telegram": {},
     }
     return {**account[kind], "base_url": offline_server(kind)}

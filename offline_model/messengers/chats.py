@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
+from offline_model.messengers.files import SentFile
+
 MOST_CHATS, MOST_BUBBLES = 500, 200
 TELEGRAM, TWILIO, WHATSAPP = "telegram", "twilio", "whatsapp"
 # They must not repeat after a restart.
@@ -43,13 +45,16 @@ class Bubble:
     text: str
     is_mine: bool
     buttons: tuple[dict[str, str], ...] = ()
+    file: SentFile | None = None
     at: float = field(default_factory=time.time)
     is_reported: bool = False
     is_read: bool = False
 
     @property
     def document(self) -> dict[str, Any]:
-        return {"id": self.id, "text": self.text, "mine": self.is_mine, "buttons": [*self.buttons], "at": self.at}
+        file = self.file.document if self.file else None
+        own = {"id": self.id, "text": self.text, "mine": self.is_mine, "buttons": [*self.buttons], "at": self.at}
+        return {**own, "file": file}
 
 
 @dataclass

@@ -8,12 +8,14 @@ from typing import Any
 import aiohttp
 
 from offline_model.messengers.chats import TELEGRAM, TWILIO, Bubble, Chat, Line, digits, new_id, next_number
+from offline_model.messengers.files import SentFile
 from offline_model.messengers.webhooks import (
     Json,
     Webhook,
     telegram_message,
     telegram_press,
     telegram_webhook,
+    twilio_message,
     twilio_webhook,
     whatsapp_message,
     whatsapp_press,
@@ -28,10 +30,12 @@ TRIES, PAUSE_SECONDS = 5, 1.0
 NOT_ON_WHATSAPP, OUT_OF_REACH = 131026, "30003"
 
 
-async def write(line: Line, chat: Chat, text: str) -> int:
-    """The customer writes. Returns the status of the webhook, 0 if nobody answered."""
-    bubble = Bubble(new_id(line.kind), text, is_mine=True)
-    status = await post(_message(line, bubble))
+async def write(line: Line, chat: Chat, text: str, *, file: SentFile | None = None, media: str = "") -> int:
+    """The customer writes, or sends a file, which is at the address `media`. Returns the status of the webhook, 0 if
+    nobody answered.
+    """
+    bubble = Bubble(new_id(line.kind), text, is_mine=True, file=file)
+    status = await post(_message(line, bubble, media=media))
     if status == 200:
         chat.add(bubble)
     return status
@@ -117,15 +121,16 @@ async def post(webhook: Webhook) -> int:
     return status
 
 
-def _message(line: Line, bubble: Bubble) -> Webhook:
+def _message(line: Line, bubble: Bubble, *, media: str) -> Webhook:
     sender = digits(line.customer)
     if line.kind == TELEGRAM:
-        update = telegram_message(int(bubble.id), bubble.text, chat=int(sender), name=line.name)
+        update = telegram_message(int(bubble.id), bubble.text, chat=int(sender), name=line.name, file=bubble.file)
         return telegram_webhook(line.webhook, update, secret=line.secret)
     if line.kind == TWILIO:
         fields = {"MessageSid": bubble.id, "AccountSid": line.account, "From": f"+{sender}", "To": line.number}
-        return twilio_webhook(line.webhook, {**fields, "Body": bubble.text, "NumMedia": "0"}, secret=line.secret)
-    value = whatsapp_message(bubble.id, bubble.text, sender=sender, name=line.name)
+        form = twilio_message(fields, bubble.text, file=bubble.file, media=media)
+        return twilio_webhook(line.webhook, form, secret=line.secret)
+    value = whatsapp_message(bubble.id, bubble.text, sender=sender, name=line.name, file=bubble.file)
     return whatsapp_webhook(line.webhook, value, number_id=line.account, secret=line.secret)
 
 

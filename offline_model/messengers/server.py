@@ -18,10 +18,17 @@ from offline_model.messengers.chats import (
     Chats,
     Line,
     new_id,
-    next_number,
 )
-from offline_model.messengers.contents import Content, telegram_content, twilio_content, whatsapp_content
+from offline_model.messengers.contents import (
+    Content,
+    read_field,
+    telegram_content,
+    twilio_content,
+    whatsapp_content,
+)
 from offline_model.messengers.customer import change_reach, look, press, report, report_text, write
+from offline_model.messengers.files import Files, SentFile
+from offline_model.messengers.templates import BY_NAME, TEMPLATES
 
 Json = dict[str, Any]
 
@@ -31,8 +38,7 @@ class OfflineMessengers:
 
     def __init__(self) -> None:
         self._chats = Chats()
-        # The names of the files that were uploaded for WhatsApp.
-        self._files: dict[str, str] = {}
+        self._files = Files()
         # What each bot told with setWebhook.
         self._webhooks: dict[str, Json] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -46,10 +52,15 @@ class OfflineMessengers:
                 web.post("/telegram/bot{token}/{method}", self._telegram),
                 web.get(f"{twilio}.json", self._twilio_account),
                 web.post(f"{twilio}/Messages.json", self._twilio_message),
-                web.get("/whatsapp/{version}/{account}", self._whatsapp_number),
+                web.get("/telegram/file/bot{token}/{id}", self._file),
+                web.get(f"{twilio}/Messages/{{message}}/Media/{{id}}", self._file),
+                web.get("/whatsapp/{version}/{account}", self._whatsapp_object),
+                web.get("/whatsapp/{version}/{account}/message_templates", self._whatsapp_templates),
+                web.get("/whatsapp/{version}/files/{id}", self._file),
                 web.post("/whatsapp/{version}/{account}/messages", self._whatsapp_message),
                 web.post("/whatsapp/{version}/{account}/media", self._whatsapp_media),
                 web.get("/doors/webhooks/{bot}", self._webhook),
+                web.get("/doors/files/{id}", self._file),
                 web.post("/doors/{door}", self._door),
             ]
         )
@@ -68,13 +79,28 @@ class OfflineMessengers:
             return _bot_answer(True)
         if method in ("sendChatAction", "answerCallbackQuery"):
             return _bot_answer(True)
+        if method == "getFile":
+            return self._telegram_file(body)
         if method not in ("sendMessage", "sendPhoto", "sendDocument"):
             return _bot_error(404, "Not Found")
         chat = self._chats.of(TELEGRAM, bot, str(body["chat_id"]))
         if not chat.is_reachable:
             return _bot_error(403, "Forbidden: bot was blocked by the user")
-        bubble = _bubble(chat, TELEGRAM, telegram_content(body))
+        bubble = _bubble(chat, TELEGRAM, telegram_content(body, files=self._files))
         return _bot_answer({"message_id": int(bubble.id), "date": int(bubble.at), "chat": {"id": body["chat_id"]}})
+
+    def _telegram_file(self, body: Json) -> web.Response:
+        found = self._files.find(str(body.get("file_id")))
+        if found is None:
+            return _bot_error(400, "Bad Request: invalid file_id")
+        return _bot_answer({"file_id": found.id, "file_size": len(found.content), "file_path": found.id})
+
+    async def _file(self, request: web.Request) -> web.Response:
+        """Give a file out, to whoever knows its id."""
+        found = self._files.find(request.match_info["id"])
+        if found is None:
+            raise web.HTTPNotFound
+        return web.Response(body=found.content, headers={"Content-Type": found.content_type})
 
     async def _twilio_account(self, request: web.Request) -> web.Response:
         return web.json_response({"sid": request.match_info["account"], "status": "active"})
@@ -83,12 +109,22 @@ class OfflineMessengers:
         sid, token = _credentials(request)
         form = {name: str(value) for name, value in (await request.post()).items()}
         chat = self._chats.of(TWILIO, sid, form["To"])
-        bubble = _bubble(chat, TWILIO, twilio_content(form))
+        bubble = _bubble(chat, TWILIO, await twilio_content(form, files=self._files))
         self._start(report_text(form, sid=sid, token=token, id=bubble.id, is_reachable=chat.is_reachable))
         return web.json_response({"sid": bubble.id, "status": "queued", "to": form["To"]}, status=201)
 
-    async def _whatsapp_number(self, request: web.Request) -> web.Response:
-        return web.json_response({"id": request.match_info["account"], "verified_name": "Offline"})
+    async def _whatsapp_object(self, request: web.Request) -> web.Response:
+        """The address of a file, or a number."""
+        id = request.match_info["account"]
+        found = self._files.find(id)
+        if found is None:
+            return web.json_response({"id": id, "verified_name": "Offline", "display_phone_number": "+1 415-555-0100"})
+        url = f"{request.url.origin()}{request.path.rpartition('/')[0]}/files/{id}"
+        size = len(found.content)
+        return web.json_response({"id": id, "url": url, "mime_type": found.content_type, "file_size": size})
+
+    async def _whatsapp_templates(self, request: web.Request) -> web.Response:
+        return web.json_response({"data": TEMPLATES, "paging": {}})
 
     async def _whatsapp_message(self, request: web.Request) -> web.Response:
         account, body = request.match_info["account"], await request.json()
@@ -96,24 +132,25 @@ class OfflineMessengers:
             # The business has read a message, or writes.
             return web.json_response({"success": True})
         chat = self._chats.of(WHATSAPP, account, body["to"])
-        bubble = _bubble(chat, WHATSAPP, whatsapp_content(body, files=self._files))
+        bubble = _bubble(chat, WHATSAPP, await whatsapp_content(body, files=self._files, templates=BY_NAME))
         if chat.line is not None:
             self._start(report(chat.line, chat, bubble))
         return web.json_response({"messaging_product": "whatsapp", "messages": [{"id": bubble.id}]})
 
     async def _whatsapp_media(self, request: web.Request) -> web.Response:
         form = await request.post()
-        id = f"media.{next_number()}"
-        self._files[id] = getattr(form["file"], "filename", "")
-        return web.json_response({"id": id})
+        sent = form["file"]
+        if not isinstance(sent, web.FileField):
+            return web.json_response({"error": {"code": 100, "message": "The file is missing."}}, status=400)
+        return web.json_response({"id": self._files.add(read_field(sent)).id})
 
     async def _webhook(self, request: web.Request) -> web.Response:
         """Return the webhook that a bot told with setWebhook."""
         return web.json_response(self._webhooks.get(request.match_info["bot"], {}))
 
     async def _door(self, request: web.Request) -> web.Response:
-        """Do what a customer does: `{"line": …}`, with `text` to write, `message` and `choice` to press a button,
-        `open` to look, or `reachable` to switch.
+        """Do what a customer does: `{"line": …}`, with `text` and a `file` (`name`, `type`, `content` in base64) to write,
+        `message` and `choice` to press a button, `open` to look, or `reachable` to switch.
 
         Returns the chat, with the status of the webhook for words that were written.
         """
@@ -123,7 +160,9 @@ class OfflineMessengers:
         match request.match_info["door"]:
             case "write":
                 await change_reach(line, chat, is_reachable=True)
-                status = await write(line, chat, body["text"])
+                file = self._given(body.get("file"))
+                media = f"{request.url.origin()}{request.path.partition('/doors/')[0]}{_media_path(line, file)}"
+                status = await write(line, chat, body["text"], file=file, media=media)
             case "press":
                 await change_reach(line, chat, is_reachable=True)
                 status = await press(line, chat, body["message"], body["choice"])
@@ -135,6 +174,10 @@ class OfflineMessengers:
                 return web.json_response({"error": "Unknown door."}, status=404)
         bubbles = [bubble.document for bubble in chat.bubbles]
         return web.json_response({"status": status, "messages": bubbles, "reachable": chat.is_reachable})
+
+    def _given(self, file: Json | None) -> SentFile | None:
+        """The customer's file."""
+        return self._files.add(SentFile(file["name"], file["type"], b64decode(file["content"]))) if file else None
 
     def _know(self, line: Line) -> Chat:
         if line.kind == TELEGRAM:
@@ -151,7 +194,12 @@ class OfflineMessengers:
 
 
 def _bubble(chat: Chat, kind: str, content: Content) -> Bubble:
-    return chat.add(Bubble(new_id(kind), content.text, is_mine=False, buttons=content.buttons))
+    return chat.add(Bubble(new_id(kind), content.text, is_mine=False, buttons=content.buttons, file=content.file))
+
+
+def _media_path(line: Line, file: SentFile | None) -> str:
+    """Twilio's path of a file that came with a text."""
+    return f"/twilio/2010-04-01/Accounts/{line.account}/Messages/MM/Media/{file.id}" if file else ""
 
 
 def _credentials(request: web.Request) -> tuple[str, str]:

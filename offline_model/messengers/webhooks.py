@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from offline_model.messengers.files import SentFile
 from offline_model.relay.signing import signature
 
 Json = dict[str, Any]
@@ -50,11 +51,21 @@ def twilio_webhook(url: str, fields: Mapping[str, str], *, secret: str) -> Webho
     return Webhook(url, urlencode(fields).encode(), headers)
 
 
-def telegram_message(number: int, text: str, *, chat: int, name: str = "", at: int = 0) -> Json:
+def telegram_message(
+    number: int, text: str, *, chat: int, name: str = "", at: int = 0, file: SentFile | None = None
+) -> Json:
     """The update with a customer's message. `number` identifies both."""
     sender = {"id": chat, "is_bot": False, "first_name": name}
-    message = {"message_id": number, "from": sender, "chat": {"id": chat, "type": "private"}, "text": text}
+    said = {"text": text} if file is None else {**_telegram_file(file), **({"caption": text} if text else {})}
+    message = {"message_id": number, "from": sender, "chat": {"id": chat, "type": "private"}, **said}
     return {"update_id": number, "message": {**message, "date": at or int(time.time())}}
+
+
+def _telegram_file(file: SentFile) -> Json:
+    found = {"file_id": file.id, "file_unique_id": file.id, "file_size": len(file.content)}
+    if file.kind == "image":
+        return {"photo": [{**found, "width": 640, "height": 480}]}
+    return {file.kind: {**found, "file_name": file.name, "mime_type": file.content_type}}
 
 
 def telegram_press(number: int, message: int, button: Mapping[str, str], *, chat: int, name: str = "") -> Json:
@@ -66,11 +77,27 @@ def telegram_press(number: int, message: int, button: Mapping[str, str], *, chat
     return {"update_id": number, "callback_query": query}
 
 
-def whatsapp_message(id: str, text: str, *, sender: str, name: str = "", at: int = 0) -> Json:
+def whatsapp_message(
+    id: str, text: str, *, sender: str, name: str = "", at: int = 0, file: SentFile | None = None
+) -> Json:
     """The value of a change with a customer's message. `sender` is a number without its plus."""
-    message = {"from": sender, "id": id, "timestamp": str(at or int(time.time())), "type": "text"}
+    kind, said = ("text", {"body": text}) if file is None else _whatsapp_file(file, text)
+    message = {"from": sender, "id": id, "timestamp": str(at or int(time.time())), "type": kind, kind: said}
     contact = {"wa_id": sender, "profile": {"name": name}}
-    return {"contacts": [contact], "messages": [{**message, "text": {"body": text}}]}
+    return {"contacts": [contact], "messages": [message]}
+
+
+def _whatsapp_file(file: SentFile, caption: str) -> tuple[str, Json]:
+    found: Json = {"id": file.id, "mime_type": file.content_type, **({"caption": caption} if caption else {})}
+    if file.kind in ("voice", "audio"):
+        return "audio", {**found, "voice": file.kind == "voice"}
+    return file.kind, {**found, **({"filename": file.name} if file.kind == "document" else {})}
+
+
+def twilio_message(fields: Mapping[str, str], text: str, *, file: SentFile | None = None, media: str = "") -> Json:
+    """The fields of a customer's text. `media` is the address of its file."""
+    files = {"MediaUrl0": media, "MediaContentType0": file.content_type} if file else {}
+    return {**fields, "Body": text, "NumMedia": str(int(file is not None)), **files}
 
 
 def whatsapp_press(id: str, message: str, button: Mapping[str, str], *, sender: str, name: str = "") -> Json:

@@ -13,6 +13,8 @@ from offline_model.realtime.session import Session
 from offline_model.realtime.webhook import incoming_call, signed_headers
 
 Json = dict[str, Any]
+# Of a request: messengers carry files.
+MOST_BYTES = 32 * 1024 * 1024
 # A call with such an id has no telephone: it is accepted unannounced, and its caller types.
 TYPED = "typed_"
 NUMBERS = ("tel:", "sip:", "sips:")
@@ -27,7 +29,7 @@ class OfflineCalls:
 
     def app(self) -> web.Application:
         """The application. `/doors/…` is for tests and demos, everything else is the provider's own API."""
-        app = web.Application()
+        app = web.Application(client_max_size=MOST_BYTES)
         app.add_routes(
             [
                 web.get("/v1/realtime", self._control),

@@ -1,6 +1,6 @@
 // The simulated phone: sends what the customer types, and shows what arrives.
 import { hasEnded } from "./ended.js";
-import { gettext } from "./i18n.js";
+import { fill as fillIn, gettext } from "./i18n.js";
 import { Newest } from "./newest.js";
 import { toaster } from "./toast.js";
 
@@ -69,6 +69,7 @@ function fill(log, next) {
 }
 
 async function act(form, submitter) {
+  if (form.matches("[data-write]") && !form.elements.text.value.trim() && !form.elements.file.files.length) return;
   const body = new FormData(form, submitter);
   body.set("part", "1");
   body.set("seen", seen());
@@ -80,7 +81,7 @@ async function act(form, submitter) {
     const page = await load(fetch(form.action, { method: "POST", body, credentials: "same-origin" }));
     if (!page) return;
     show(page);
-    if (form.matches("[data-write]")) form.reset();
+    if (form.matches("[data-write]")) clear(form);
   } catch {
     toast.error(gettext("The server didn’t take it. Try again."));
   } finally {
@@ -89,6 +90,18 @@ async function act(form, submitter) {
   }
 }
 
+function clear(form) {
+  form.reset();
+  name(form);
+}
+
+/** Names the chosen file in the field, whose words are then its caption. */
+function name(form) {
+  const [file] = form.elements.file.files;
+  form.elements.text.placeholder = file ? fillIn(gettext("%(name)s, with a caption?"), { name: file.name }) : gettext("Message");
+}
+
+phones.addEventListener("change", ({ target }) => target.matches("[type=file]") && name(target.form));
 phones.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-write], [data-act]")) return;
   event.preventDefault();

@@ -15,21 +15,25 @@ from conversations.channels.simulated import (
     CUSTOMERS,
     KINDS,
     Bubble,
+    PhoneFile,
     Screen,
     connect_simulated,
+    given_file,
     line_of,
+    read_file,
     simulated_channel,
     use_phone,
     with_states,
 )
 from conversations.live.event_log import open_log
-from conversations.models import Chat, Conversation, Delivery, Message, MessageRole, Receipt
+from conversations.models import Attachment, Chat, Conversation, Delivery, Message, MessageRole, Receipt
 from conversations.turns.services import give_fields
 from projects.connections.integration_types import KINDS as TYPES
 from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Source
 from tests.calls_provider import Provider
 from tests.conftest import Tenant
+from tests.conversations.channels.files import PNG, VOICE, answer_with
 from tests.conversations.conftest import begin
 from tests.conversations.effects.conftest import Bench
 from tests.processes import ForkServer, ScriptedModel, until
@@ -132,6 +136,31 @@ def test_whatsapp_reports_that_the_customer_has_read(phone: Simulated) -> None:
     until(lambda: (False, "delivered") in phone.look("whatsapp"), what="the reply")
     phone.do("whatsapp", "look", open=True)
     until(lambda: (False, "read") in phone.look("whatsapp"), what="the receipt")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("name", "content", "content_type"), [("menu.png", PNG, "image/png"), ("note.ogg", VOICE, "audio/ogg")]
+)
+def test_a_customers_file_is_kept(kind: str, name: str, content: bytes, content_type: str, phone: Simulated) -> None:
+    file = given_file(name, content_type, content)
+    assert phone.do(kind, "write", text="", file=file).status == 200
+    until(lambda: len(phone.rows(Attachment)) == 1, what="the file")
+    [kept], [shown] = phone.rows(Attachment), [one.file for one in phone.do(kind, "look").bubbles if one.is_mine]
+    assert (bytes(kept.content), kept.content_type) == (content, content_type)
+    assert (shown and shown.name, asyncio.run(read_file(shown.id)) if shown else None) == (name, content)
+
+
+@pytest.mark.parametrize("kind", ["whatsapp", "telegram"])
+def test_a_file_of_an_answer_is_shown(kind: str, phone: Simulated) -> None:
+    phone.do(kind, "write", text="Hello")
+    answer_with(phone.tenant, PNG, content="")
+
+    def shown() -> list[PhoneFile]:
+        return [one.file for one in phone.do(kind, "look").bubbles if one.file]
+
+    [file] = until(shown, what="the picture")
+    assert (file.shown_as, asyncio.run(read_file(file.id))) == ("image", PNG)
 
 
 @pytest.mark.parametrize("kind", KINDS)
