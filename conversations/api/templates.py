@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, ClassVar, TypedDict, cast
@@ -17,15 +17,15 @@ from rest_framework.response import Response
 from conversations.api.operators import OperatorView
 from conversations.channels.linking import OpenChannel, open_channel
 from conversations.channels.registry import PROVIDERS
+from conversations.channels.template_list import list_templates, sends_templates
 from conversations.channels.templates import (
     TEMPLATE,
     NoTemplates,
     Template,
+    check_file,
     check_values,
     find_template,
-    list_templates,
 )
-from conversations.channels.whatsapp import KIND as WHATSAPP
 from conversations.channels.window import is_window_open
 from conversations.common.payloads import MessagePayload
 from conversations.common.presenters import message_payload
@@ -45,7 +45,7 @@ NO_CHAT = "The conversation is no WhatsApp chat of a connected number."
 OTHER_ACCOUNT = "The chat belongs to another WhatsApp number than the one connected."
 REFUSED = {
     409: OpenApiResponse(description="It is no WhatsApp chat of the connected number, or it isn't yours."),
-    502: OpenApiResponse(description="Meta didn't list the templates; the message says why."),
+    502: OpenApiResponse(description="The provider didn't list the templates; the message says why."),
 }
 
 
@@ -55,7 +55,14 @@ class TemplatePayload(TypedDict):
     name: str
     language: str
     text: str
-    variables: Annotated[list[str], "The gaps to fill. Those of the header begin with `header.`."]
+    variables: Annotated[
+        list[str], "The gaps to fill. Those of the header begin with `header.`, those of a button with `button.`."
+    ]
+    files: Annotated[
+        dict[str, str],
+        "The gaps that take a file, each with its kind: `image`, `video` or `document`. Its value is the file's address, or "
+        "the `id` of a file that was uploaded for an answer.",
+    ]
     problem: Annotated[str, "Why it can't be sent; empty if it can."]
 
 
@@ -112,21 +119,21 @@ class Templates(OperatorView):
         )
 
     def _choice(self, row: Conversation, **chosen: Any) -> TemplateChoice:
-        chat = Chat.objects.filter(conversation=row, kind=WHATSAPP).order_by("-created_at").first()
-        channel = open_channel(self.project, WHATSAPP)
+        chat = Chat.objects.filter(conversation=row).order_by("-created_at").first()
+        channel = open_channel(self.project, chat.kind) if chat and sends_templates(chat) else None
         if chat is None or channel is None:
             raise Conflict(NO_CHAT, code="no_whatsapp_chat")
-        if PROVIDERS[WHATSAPP].account_of(channel.connection) != chat.account:
+        if PROVIDERS[chat.kind].account_of(channel.connection) != chat.account:
             raise Conflict(OTHER_ACCOUNT, code="other_account")
         return TemplateChoice(channel, row.pk, is_window_open(chat), self.operator, **chosen)
 
 
 @continues(Templates)
 async def templates(request: HttpRequest, served: Continued[TemplateChoice]) -> HttpResponseBase:
-    """Ask Meta, with no transaction open; then list the templates, or store the message."""
+    """Ask the provider, with no transaction open; then list the templates, or store the message."""
     choice = served.state
     try:
-        found = await list_templates(choice.channel.connection)
+        found = await list_templates(choice.channel)
         if request.method == "POST":
             return served.json(await in_db(_send, choice, found), status=201)
     except NoTemplates as error:
@@ -140,7 +147,7 @@ async def templates(request: HttpRequest, served: Continued[TemplateChoice]) -> 
     return served.json(payload)
 
 
-def _send(choice: TemplateChoice, found: list[Template]) -> MessagePayload:
+def _send(choice: TemplateChoice, found: Sequence[Template]) -> MessagePayload:
     """Raises ApiError."""
     template = find_template(found, choice.name, choice.language)
     if template is None:
@@ -153,8 +160,14 @@ def _send(choice: TemplateChoice, found: list[Template]) -> MessagePayload:
 
 def _answer(choice: TemplateChoice, template: Template) -> MessagePayload:
     block = {"type": TEMPLATE, TEMPLATE: template.sent_form(choice.values)}
+    file = template.file_of(choice.values)
     text = template.filled(choice.values)
-    return message_payload(operators.answer(choice.conversation_id, text, by=choice.by, blocks=[block]))
+    message = operators.answer(
+        choice.conversation_id, text, by=choice.by, blocks=[block], attachments=[file] if file else []
+    )
+    if message.attachments and (problem := check_file(template, message.attachments[0]["content_type"])):
+        raise Unprocessable("invalid_template", problem, field="variables")
+    return message_payload(message)
 
 
 def _payload(template: Template) -> TemplatePayload:
@@ -162,7 +175,8 @@ def _payload(template: Template) -> TemplatePayload:
         "name": template.name,
         "language": template.language,
         "text": template.text,
-        "variables": [one.key for one in template.variables],
+        "variables": template.variables,
+        "files": dict(template.files),
         "problem": template.problem,
     }
 

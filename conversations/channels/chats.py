@@ -97,8 +97,9 @@ def post_to_chat(arrival: Arrival) -> StoredArrival:
     """
     chat, item = _lock_chat(arrival), arrival.item
     conversation = _conversation_of(chat, arrival)
-    if item.sent_at is not None and (chat.heard_at is None or item.sent_at > chat.heard_at):
-        chat.heard_at = item.sent_at
+    heard_at = item.sent_at or timezone.now()
+    if chat.heard_at is None or heard_at > chat.heard_at:
+        chat.heard_at = heard_at
         update_row(chat, ["heard_at"])
     unanswered = item.unanswered or _flood(conversation, arrival)
     keyword = None if unanswered else keyword_of(item.text, channel=arrival.channel)
@@ -207,17 +208,21 @@ def _start(chat: Chat, arrival: Arrival) -> Conversation:
 
 
 def _obey(keyword: Keyword, chat: Chat, conversation: Conversation, arrival: Arrival) -> StoredArrival:
-    """Obey a keyword and confirm it. No model reads it."""
+    """Obey a keyword and confirm it. No model reads it. The files that it captions are kept."""
     if keyword is not Keyword.HELP:
         is_stop = keyword is Keyword.STOP
         Chat.objects.filter(pk=chat.pk).update(opted_out_at=Now() if is_stop else None)
         _record_consent(conversation, arrival, is_given=not is_stop)
-    posted = post_message(conversation.pk, arrival.item.text, is_answered=False, may_refuse=False)
+    item = arrival.item
+    has_files = bool(item.files) and _earlier(conversation, item) is None
+    content = content_of(item) if has_files else item.text
+    posted = post_message(conversation.pk, content, is_answered=False, may_refuse=False)
     with open_log(conversation.pk) as log:
         text = answer_to(keyword, log.conversation)
         block = {"type": KEYWORD, "keyword": keyword.value}
         log.add_message(MessageRole.SYSTEM, text, turn=None, idn="keyword_answered", blocks=[block])
-    return StoredArrival(conversation.pk, posted.message.pk, DeliveryResult.KEYWORD, keyword.value.upper())
+    message, done = posted.message.pk, keyword.value.upper()
+    return StoredArrival(conversation.pk, message, DeliveryResult.KEYWORD, done, has_files=has_files)
 
 
 def _record_consent(conversation: Conversation, arrival: Arrival, *, is_given: bool) -> None:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from conversations.channels.chats import Arrival, post_to_chat
 from conversations.channels.delivered import keep_contents
 from conversations.channels.fetching import fetch_job
-from conversations.channels.items import ChatClosed, IgnoredItem, IncomingMessage, Item, ReceiptUpdate
+from conversations.channels.items import ChatClosed, IgnoredItem, IncomingMessage, Item, ReceiptUpdate, storable
 from conversations.channels.provider import Provider, WebhookRequest
 from conversations.channels.receipts import REASON, STATE, link, record_update
 from conversations.channels.registry import PROVIDERS
@@ -156,7 +156,7 @@ def _receive(account: Account, item: IncomingMessage, delivery: Delivery) -> Non
     stored = post_to_chat(arrival)
     delivery.conversation_id, delivery.message_id = stored.conversation_id, stored.message_id
     delivery.message_ref, delivery.sent_at = item.message_ref[:200], item.sent_at
-    delivery.result, delivery.detail, delivery.body = stored.result, stored.detail[:300], dict(item.body)
+    delivery.result, delivery.detail, delivery.body = stored.result, stored.detail[:300], storable(dict(item.body))
     if stored.has_files and stored.message_id is not None:
         keep_contents(stored.message_id, item.files)
         enqueue([fetch_job(delivery)])

@@ -127,5 +127,13 @@ def clean_text(text: object) -> str:
     """The text as it can be stored, cut to the longest message; empty if it is none."""
     if not isinstance(text, str):
         return ""
-    storable = text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
-    return storable.strip()[:LONGEST_TEXT]
+    return str(storable(text)).strip()[:LONGEST_TEXT]
+
+
+def storable(value: Any) -> Any:
+    """A JSON value without the characters that PostgreSQL can't store, in its keys and texts."""
+    if isinstance(value, str):
+        return value.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {storable(key): storable(one) for key, one in value.items()}
+    return [storable(one) for one in value] if isinstance(value, list) else value

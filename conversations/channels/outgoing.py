@@ -103,7 +103,14 @@ def _arguments(message: Message, chat: Chat, provider: Provider, shown: ShownBlo
     """The arguments of each part: the text, with buttons below its end, then the files."""
     to = {"chat": str(chat.pk), "to": chat.external_id}
     if template := next((block[TEMPLATE] for block in message.blocks if block.get("type") == TEMPLATE), None):
-        return [{**to, "text": message.content, TEMPLATE: template}]
+        return [
+            {
+                **to,
+                "text": message.content,
+                TEMPLATE: template,
+                **({"file": message.attachments[0]} if message.attachments else {}),
+            }
+        ]
     files = provider.carried(message.attachments, to=chat.external_id)
     texts = _texts(message, provider, shown, files=files)
     if provider.encloses_files:

@@ -158,6 +158,10 @@ class Provider(Protocol):
         """Fetch a file that a customer sent. Raises NotFetched, and FetchLater if another try may succeed."""
         ...
 
+    def window_for(self, to: str) -> timedelta | None:
+        """The `window` of a chat."""
+        return self.window
+
     def carries(self, file: StoredAttachment, *, to: str) -> bool:
         """True if a chat takes this file as one. Any other is sent as a link."""
         ...

@@ -16,6 +16,7 @@ from conversations.channels.items import (
     Item,
     RemoteFile,
     clean_text,
+    storable,
 )
 from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, Provider, WebhookRequest
 from conversations.channels.telegram_api import BotApi, read_outcome, send_file
@@ -64,7 +65,7 @@ class Telegram(Provider):
 
     def parse(self, connection: Connection, request: WebhookRequest) -> Sequence[Item]:
         try:
-            update = json.loads(request.body)
+            update = storable(json.loads(request.body))
         except (ValueError, RecursionError):
             raise MalformedWebhook("The update is not JSON.") from None
         if not isinstance(update, dict) or type(update.get("update_id")) is not int:

@@ -1,32 +1,27 @@
-"""WhatsApp's templates: those of a business account, and one filled in, to be sent after the window has closed."""
+"""WhatsApp's templates, which may be sent after the window has closed: what Meta's and Twilio's have in common."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
+from uuid import UUID
 
-from django.utils.translation import gettext, gettext_noop
-
-from conversations.channels.items import clean_text
-from conversations.channels.whatsapp import graph_api
-from projects.connections.integrations import Connection
-from projects.connections.settings.whatsapp import WhatsAppSettings
+from django.utils.translation import gettext
 
 TEMPLATE = "template"
-APPROVED = "APPROVED"
-MOST_PAGES, PAGE = 5, 100
 LONGEST_VALUE = 1_000
-VARIABLE = re.compile(r"\{\{\s*([A-Za-z0-9_]+)\s*\}\}")
-# Why a template of a status can't be sent.
-PROBLEMS: Mapping[str, str] = {
-    "PAUSED": gettext_noop("Meta has paused it, because customers reported it."),
-    "DISABLED": gettext_noop("Meta has disabled it, because customers reported it too often."),
-    "REJECTED": gettext_noop("Meta has rejected it."),
-    "PENDING": gettext_noop("Meta hasn’t approved it yet."),
-    "IN_APPEAL": gettext_noop("Meta hasn’t decided about your appeal yet."),
+GAP = re.compile(r"\{\{\s*([A-Za-z0-9_]+)\s*\}\}")
+ADDRESS = re.compile(r"https?://[^\s/]+\S*")
+# The types of an uploaded file that a template takes.
+FILE_TYPES: Mapping[str, tuple[str, ...]] = {
+    "image": ("image/jpeg", "image/png"),
+    "video": ("video/mp4",),
+    "document": ("application/pdf", "text/plain"),
 }
+# In a sent template: stands for the address or the id of the message's file.
+FILE = "{file}"
 
 
 class NoTemplates(Exception):
@@ -34,79 +29,62 @@ class NoTemplates(Exception):
 
 
 @dataclass(frozen=True)
-class Variable:
-    """A gap of a template: the part it is in, `header` or `body`, and its name or number."""
+class TemplateText:
+    """A text of a template, which the customer reads. `keys` are the names of its gaps in the values."""
 
-    component: str
-    name: str
+    text: str
+    keys: Mapping[str, str]
 
-    @property
-    def key(self) -> str:
-        """Its name in the values; that of the header's differs from the body's of the same number."""
-        return self.name if self.component == "body" else f"{self.component}.{self.name}"
+    def filled(self, values: Mapping[str, str]) -> str:
+        return GAP.sub(lambda gap: values[self.keys[gap[1]]], self.text)
 
 
 @dataclass(frozen=True)
 class Template:
-    """A template in one language. `problem` says why it can't be sent; empty if it can."""
+    """A template in one language. `files` are the gaps that take a file, with its kind; `problem` says why the template
+    can't be sent, or "".
+    """
 
     name: str
     language: str
-    header: str
-    body: str
-    footer: str
+    texts: Sequence[TemplateText]
+    files: Mapping[str, str]
     problem: str
 
     @property
-    def variables(self) -> list[Variable]:
-        """Each once, in the order of the text."""
-        parts = (("header", self.header), ("body", self.body))
-        found = (Variable(part, name) for part, text in parts for name in VARIABLE.findall(text))
-        return list(dict.fromkeys(found))
+    def variables(self) -> list[str]:
+        """The keys of its gaps, each once: the file, then those of the texts in their order."""
+        return list(dict.fromkeys([*self.files, *(key for one in self.texts for key in one.keys.values())]))
 
     @property
     def text(self) -> str:
-        return "\n\n".join(part for part in (self.header, self.body, self.footer) if part)
+        return "\n\n".join(one.text for one in self.texts if one.text)
 
     def filled(self, values: Mapping[str, str]) -> str:
-        """The text as the customer reads it."""
+        """The text as the customer reads it. A file that is an address is a link before it."""
+        links = [values[key] for key in self.files if not file_id(values[key])]
+        return "\n\n".join(filter(None, (*links, *(one.filled(values) for one in self.texts))))
 
-        def fill(part: str, text: str) -> str:
-            return VARIABLE.sub(lambda gap: values[Variable(part, gap[1]).key], text)
-
-        parts = (fill("header", self.header), fill("body", self.body), self.footer)
-        return "\n\n".join(part for part in parts if part)
+    def file_of(self, values: Mapping[str, str]) -> UUID | None:
+        """The uploaded file among the values."""
+        return next(filter(None, (file_id(values[key]) for key in self.files)), None)
 
     def sent_form(self, values: Mapping[str, str]) -> dict[str, Any]:
-        """The template of a message, as Meta takes it."""
-        parts = [
-            {"type": part, "parameters": [_parameter(one, values[one.key]) for one in variables]}
-            for part in ("header", "body")
-            if (variables := [one for one in self.variables if one.component == part])
-        ]
-        return {"name": self.name, "language": {"code": self.language}, "components": parts}
+        """The template of a message, as its provider takes it."""
+        raise NotImplementedError
 
 
-async def list_templates(connection: Connection) -> list[Template]:
-    """The templates of the business account, by name. Raises NoTemplates."""
-    account = cast(WhatsAppSettings, connection.settings).business_account_id
-    if not account:
-        raise NoTemplates(
-            gettext("Enter the business account ID of WhatsApp under Integrations to list your templates.")
-        )
-    found: list[Template] = []
-    after = ""
-    for _ in range(MOST_PAGES):
-        page = f"{account}/message_templates?fields=name,language,status,components&limit={PAGE}{after}"
-        answer = await graph_api(connection).call("GET", page)
-        if not answer.is_ok:
-            raise NoTemplates(answer.problem)
-        found += _read(answer.document.get("data"))
-        cursor = _next(answer.document.get("paging"))
-        if not cursor:
-            break
-        after = f"&after={cursor}"
-    return sorted(found, key=lambda one: (bool(one.problem), one.name, one.language))
+def gaps_of(text: str, *, prefix: str = "") -> TemplateText:
+    """A text with its gaps. The prefix tells those of the same name in other texts apart."""
+    return TemplateText(text, {name: f"{prefix}{name}" for name in GAP.findall(text)})
+
+
+def file_id(value: str) -> UUID | None:
+    """The id of an uploaded file; None for an address."""
+    try:
+        return UUID(value.strip())
+    except ValueError:
+        return None
 
 
 def find_template(templates: Iterable[Template], name: str, language: str) -> Template | None:
@@ -119,55 +97,34 @@ def check_values(template: Template, values: Mapping[str, str]) -> str:
     """Why the template can't be sent with these values, in a sentence; empty if it can."""
     if template.problem:
         return template.problem
-    known = [one.key for one in template.variables]
-    if missing := [key for key in known if not values.get(key, "").strip()]:
+    if missing := [key for key in template.variables if not values.get(key, "").strip()]:
         return gettext("Fill in %(names)s.") % {"names": ", ".join(missing)}
-    if unknown := [key for key in values if key not in known]:
+    if unknown := [key for key in values if key not in template.variables]:
         return gettext("The template has no %(names)s.") % {"names": ", ".join(unknown)}
     # Meta refuses these.
     if any(re.search(r"[\n\t]| {4}", value) for value in values.values()):
         return gettext("A value is one line, without tabs.")
+    strange = [key for key in template.files if not file_id(values[key]) and not ADDRESS.fullmatch(values[key].strip())]
+    if strange:
+        return gettext("%(names)s: enter the file’s address, or the id of an uploaded file.") % {"names": strange[0]}
     return ""
 
 
-def _read(rows: Any) -> list[Template]:
-    return [_template(row) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
-def _template(row: Mapping[str, Any]) -> Template:
-    parts = {str(one.get("type")): one for one in row.get("components") or [] if isinstance(one, dict)}
-    header, body = parts.get("HEADER", {}), parts.get("BODY", {})
-    return Template(
-        name=clean_text(row.get("name"))[:512],
-        language=clean_text(row.get("language"))[:20],
-        header=clean_text(header.get("text")),
-        body=clean_text(body.get("text")),
-        footer=clean_text(parts.get("FOOTER", {}).get("text")),
-        problem=_problem(row, parts),
-    )
-
-
-def _problem(row: Mapping[str, Any], parts: Mapping[str, Mapping[str, Any]]) -> str:
-    status = clean_text(row.get("status"))
-    if status != APPROVED:
-        known = PROBLEMS.get(status)
-        return gettext(known) if known else gettext("Meta says: %(status)s.") % {"status": status[:40]}
-    if parts.get("HEADER", {}).get("format", "TEXT") != "TEXT":
-        return gettext("It begins with a file or a place, which can’t be filled in here.")
-    buttons = parts.get("BUTTONS", {}).get("buttons") or []
-    if any(VARIABLE.search(str(one.get("url", ""))) for one in buttons if isinstance(one, dict)):
-        return gettext("The address of its button has a gap, which can’t be filled in here.")
-    return ""
-
-
-def _parameter(variable: Variable, value: str) -> dict[str, str]:
-    named = {} if variable.name.isdecimal() else {"parameter_name": variable.name}
-    return {"type": "text", **named, "text": value.strip()[:LONGEST_VALUE]}
-
-
-def _next(paging: Any) -> str:
-    if not isinstance(paging, dict) or not paging.get("next"):
+def check_file(template: Template, content_type: str) -> str:
+    """Why the template doesn't take an uploaded file of this type, in a sentence; empty if it does."""
+    kind = next(iter(template.files.values()))
+    if content_type in FILE_TYPES[kind]:
         return ""
-    cursors = paging.get("cursors")
-    cursor = str(cursors.get("after") or "") if isinstance(cursors, dict) else ""
-    return cursor if re.fullmatch(r"[A-Za-z0-9_=-]{1,500}", cursor) else ""
+    return gettext("The template begins with a file of the kind %(kind)s: %(types)s.") % {
+        "kind": kind,
+        "types": ", ".join(FILE_TYPES[kind]),
+    }
+
+
+def with_file(form: Any, stand_in: str) -> Any:
+    """A sent template with the address or the id of its file."""
+    if isinstance(form, dict):
+        return {key: with_file(value, stand_in) for key, value in form.items()}
+    if isinstance(form, list):
+        return [with_file(value, stand_in) for value in form]
+    return stand_in if form == FILE else form

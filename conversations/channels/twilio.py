@@ -18,9 +18,13 @@ from conversations.channels.items import (
     RemoteFile,
     Sender,
     clean_text,
+    place_text,
+    storable,
 )
 from conversations.channels.media import fetch_file
 from conversations.channels.provider import LinkResult, MalformedWebhook, OutgoingPart, Provider, WebhookRequest
+from conversations.channels.templates import with_file
+from conversations.common.file_lines import AUDIO, VIDEO, VOICE
 from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel
 from projects.common.phones import InvalidPhone, read_phone
@@ -29,16 +33,18 @@ from projects.connections.settings.twilio import TwilioSettings
 from projects.connections.twilio import EFFECT, KIND, SIGNATURE, is_signed, status_callback
 from tools.engine.execution.outcome import Outcome
 from tools.models import ReceiptState
-from tools.services.messaging.base import Mms, Sms
+from tools.services.messaging.base import Mms, Sms, TemplateSms
 from tools.services.messaging.twilio import MEANINGS, WHATSAPP, Twilio
 
 MESSAGES = "/hooks/twilio/messages"
 MOST_MEDIA = 10
+WHATSAPP_WINDOW = timedelta(hours=24)
 # By text to the United States and Canada, and on WhatsApp.
 MOST_MEDIA_BYTES = 5 * 1024 * 1024
 MMS_COUNTRIES = "+1"
 MMS_TYPES = frozenset({"image/jpeg", "image/png", "image/gif"})
 WHATSAPP_TYPES = frozenset({"image/jpeg", "image/png", "application/pdf"})
+LABELS: Mapping[str, str] = {"audio": AUDIO, "video": VIDEO}
 STATES: Mapping[str, ReceiptState] = {
     "accepted": ReceiptState.ACCEPTED,
     "queued": ReceiptState.ACCEPTED,
@@ -99,7 +105,7 @@ class TwilioMessages(Provider):
         return any(is_signed(given, url, form, token=connection.secret) for url in {request.url, request.public_url})
 
     def parse(self, connection: Connection, request: WebhookRequest) -> Sequence[Item]:
-        fields = _fields(request.body)
+        fields = storable(_fields(request.body))
         sid = fields.get("MessageSid") or fields.get("SmsSid")
         if not sid:
             raise MalformedWebhook("The webhook has no MessageSid.")
@@ -121,6 +127,10 @@ class TwilioMessages(Provider):
         types = WHATSAPP_TYPES if on_whatsapp else MMS_TYPES if to.startswith(MMS_COUNTRIES) else frozenset[str]()
         return file["content_type"] in types and file["size"] <= MOST_MEDIA_BYTES
 
+    def window_for(self, to: str) -> timedelta | None:
+        """WhatsApp's rule holds for its numbers here as well."""
+        return WHATSAPP_WINDOW if to.startswith(WHATSAPP) else None
+
     async def send(self, connection: Connection, part: OutgoingPart) -> Outcome:
         twilio = Twilio(
             _settings(connection),
@@ -128,9 +138,7 @@ class TwilioMessages(Provider):
             guard=guard_for(connection.settings),
             status_callback=status_callback(connection),
         )
-        to, text = part.chat_id, part.text
-        message = Mms(to, text, media=part.file.url) if part.file else Sms(to, text)
-        outcome = await twilio.send(message, key=part.key)
+        outcome = await twilio.send(_sms(part), key=part.key)
         sid = outcome.result.get("sid")
         return replace(outcome, told="", result={**outcome.result, "message_ref": str(sid or "")})
 
@@ -154,13 +162,20 @@ class TwilioMessages(Provider):
         return LinkResult(name=_settings(connection).texts_from, problem=outcome.error, is_refused=is_refused)
 
 
+def _sms(part: OutgoingPart) -> Sms:
+    url = part.file.url if part.file else ""
+    if part.template is not None:
+        return TemplateSms(part.chat_id, "", **with_file(part.template, url))
+    return Mms(part.chat_id, part.text, media=url) if url else Sms(part.chat_id, part.text)
+
+
 def account_sid_of(body: bytes) -> str:
     """The account that a webhook names, before it is verified."""
     return _fields(body).get("AccountSid", "")
 
 
 def _message(sid: str, fields: Mapping[str, str]) -> Item:
-    chat_id, text = fields.get("From", ""), clean_text(fields.get("Body"))
+    chat_id, text = fields.get("From", ""), "\n".join(filter(None, (clean_text(fields.get("Body")), _place(fields))))
     files = _files(sid, fields)
     if not chat_id or not (text or files):
         return IgnoredItem(sid, "The message is empty.")
@@ -180,14 +195,25 @@ def _message(sid: str, fields: Mapping[str, str]) -> Item:
     )
 
 
+def _place(fields: Mapping[str, str]) -> str:
+    """The place that a customer of WhatsApp shared."""
+    try:
+        return place_text(fields["Latitude"], fields["Longitude"], fields.get("Label"), fields.get("Address"))
+    except (KeyError, ValueError):
+        return ""
+
+
 def _files(sid: str, fields: Mapping[str, str]) -> list[RemoteFile]:
     count = fields.get("NumMedia", "0")
     number = min(int(count), MOST_MEDIA) if count.isdecimal() else 0
-    return [
-        RemoteFile(fields[f"MediaUrl{index}"], f"file {index + 1}", clean_text(fields.get(f"MediaContentType{index}")))
-        for index in range(number)
-        if f"MediaUrl{index}" in fields
-    ]
+    return [_file(index, fields) for index in range(number) if f"MediaUrl{index}" in fields]
+
+
+def _file(index: int, fields: Mapping[str, str]) -> RemoteFile:
+    declared = clean_text(fields.get(f"MediaContentType{index}"))
+    # WhatsApp's voice messages are the only ones of this type.
+    kind = VOICE if declared.startswith("audio/ogg") else LABELS.get(declared.partition("/")[0], "")
+    return RemoteFile(fields[f"MediaUrl{index}"], f"file {index + 1}", declared, kind)
 
 
 def _effect_named(url: str) -> str:

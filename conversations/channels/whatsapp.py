@@ -14,8 +14,8 @@ from django.conf import settings as django_settings
 
 from conversations.channels.items import Item, RemoteFile, clean_text
 from conversations.channels.provider import LinkResult, OutgoingPart, Provider, WebhookRequest
-from conversations.channels.whatsapp_api import CARRIED, GraphApi, read_outcome, send_file
-from conversations.channels.whatsapp_messages import content_of
+from conversations.channels.whatsapp_api import CARRIED, GraphApi
+from conversations.channels.whatsapp_messages import send_part
 from conversations.channels.whatsapp_webhook import parse_message, parse_webhook
 from conversations.common.payloads import StoredAttachment
 from conversations.models import Channel
@@ -82,11 +82,7 @@ class WhatsApp(Provider):
         settings, api = _settings(connection), graph_api(connection)
         # Meta repeats the name of the effect in the message's statuses.
         body: dict[str, Any] = {**MESSAGE, "to": part.chat_id, "biz_opaque_callback_data": part.key}
-        if part.file is not None:
-            outcome = await send_file(api, part.file, body, number=settings.phone_number_id)
-        else:
-            body |= content_of(part)
-            outcome = read_outcome(await api.call("POST", f"{settings.phone_number_id}/messages", body), body)
+        outcome = await send_part(api, part, body, number=settings.phone_number_id)
         ref = outcome.result.get("message_ref")
         if outcome.ending is not Ending.DONE or not ref or not can_call_back(settings.server):
             return outcome

@@ -21,12 +21,11 @@ from conversations.channels.media import (
     fetch_file,
 )
 from conversations.channels.pacing import OF_CHAT
-from conversations.channels.provider import OutgoingFile
 from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
 from outbound.multipart import UploadedFile, encode_form
 from outbound.origin import is_same_server
-from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.execution.outcome import Outcome
 from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
 
 DEADLINE_S = 15.0
@@ -179,28 +178,6 @@ def _check_media(answer: GraphAnswer) -> None:
     if answer.code == NO_OBJECT:
         raise NotFetched(NO_FILE)
     check_status(answer.status)
-
-
-async def send_file(api: GraphApi, file: OutgoingFile, message: Mapping[str, Any], *, number: str) -> Outcome:
-    """Upload a file, and send the message with its id."""
-    fields = {"messaging_product": "whatsapp", "type": file.content_type}
-    uploaded = await api.upload(
-        f"{number}/media", fields, UploadedFile("file", file.name, file.content_type, file.content)
-    )
-    if not (uploaded.is_ok and uploaded.document.get("id")):
-        return _read_upload(uploaded, fields)
-    media = {"id": str(uploaded.document["id"])}
-    kind, sent = ("image", media) if file.content_type in IMAGES else ("document", {**media, "filename": file.name})
-    body = {**message, "type": kind, kind: sent}
-    return read_outcome(await api.call("POST", f"{number}/messages", body), body)
-
-
-def _read_upload(answer: GraphAnswer, sent: Mapping[str, Any]) -> Outcome:
-    """The outcome of a failed upload. It reached no customer, so another try is safe."""
-    outcome = read_outcome(answer, sent)
-    if outcome.ending in (Ending.UNKNOWN, Ending.DONE):
-        return Outcome.not_sent("The file couldn’t be uploaded to WhatsApp.", adapter=ADAPTER)
-    return outcome
 
 
 def read_outcome(answer: GraphAnswer, sent: Mapping[str, Any]) -> Outcome:

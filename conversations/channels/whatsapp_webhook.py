@@ -18,6 +18,7 @@ from conversations.channels.items import (
     clean_text,
     contact_text,
     place_text,
+    storable,
 )
 from conversations.channels.provider import MalformedWebhook
 from conversations.channels.whatsapp_api import meaning_of
@@ -39,7 +40,7 @@ LABELS: Mapping[str, str] = {"audio": AUDIO, "video": VIDEO}
 def parse_webhook(body: bytes, *, number_id: str) -> Sequence[Item]:
     """The items of a webhook, oldest first. Raises MalformedWebhook."""
     try:
-        document = json.loads(body)
+        document = storable(json.loads(body))
     except (ValueError, RecursionError):
         raise MalformedWebhook("The webhook is not JSON.") from None
     if not isinstance(document, dict) or document.get("object") != "whatsapp_business_account":

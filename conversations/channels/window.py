@@ -10,5 +10,5 @@ from conversations.models import Chat
 
 def is_window_open(chat: Chat) -> bool:
     """True if free text reaches the chat now."""
-    window = PROVIDERS[chat.kind].window if chat.kind in PROVIDERS else None
+    window = PROVIDERS[chat.kind].window_for(chat.external_id) if chat.kind in PROVIDERS else None
     return window is None or (chat.heard_at is not None and timezone.now() - chat.heard_at <= window)

@@ -109,7 +109,7 @@ def item_of(mail: InboundMail, *, own_address: str) -> Item:
 def item_of_files(body: Mapping[str, Any]) -> IncomingMessage:
     """The files of an e-mail that was kept as `body`, whose contents were kept apart from it."""
     sender = str(body.get("from", ""))
-    files = [RemoteFile("", one["name"], one["type"], one["missing"]) for one in body.get("files", ())]
+    files = [RemoteFile("", one["name"], one["type"], missing=one["missing"]) for one in body.get("files", ())]
     id = str(body.get("message_id", ""))
     return IncomingMessage(id, id, sender, Sender(external_id=sender), text="", sent_at=None, files=files)
 

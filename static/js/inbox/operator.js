@@ -49,7 +49,7 @@ export class Operator {
     const upload = (file, key) => api.upload(path, file, key);
     this.files = new Files({ form, tool: part("file-tool"), list: part("files"), say, upload, kept: `mg-files:${conversation}` });
     this.chat = new ReplyChat({ api, conversation, part: part("reply-chat"), window: part("reply-window") });
-    new Templates({ api, conversation, form, panel: part("template"), say, send: (body) => this.sendTemplate(body) });
+    new Templates({ api, conversation, files: this.files, form, panel: part("template"), say, send: (body) => this.sendTemplate(body) });
     composer.isRefused = (content) => this.files.isBusy || this.replies.hasGap(content) || this.isWithoutWay();
     // A file without words is sent with its name, which the agent reads later.
     composer.whenEmpty = () => this.files.names.join(", ");

@@ -6,9 +6,9 @@ import { fill, gettext } from "../i18n.js";
 const META_MS = 30_000;
 
 export class Templates {
-  /** `panel` holds the choice; `send(body)` sends a template and returns true if it was stored. */
-  constructor({ api, conversation, form, panel, say, send }) {
-    Object.assign(this, { api, conversation, panel, say, send });
+  /** `panel` holds the choice; `send(body)` sends a template and returns true if it was stored. `files` are those of the answer. */
+  constructor({ api, conversation, files, form, panel, say, send }) {
+    Object.assign(this, { api, conversation, files, panel, say, send });
     form.addEventListener("click", ({ target }) => target.closest("[data-templates]") && this.open());
     // Enter sends the template, not the answer.
     panel.addEventListener("keydown", (event) => event.key === "Enter" && event.target.matches("input") && (event.preventDefault(), this.submit()));
@@ -19,7 +19,7 @@ export class Templates {
     this.say("");
     try {
       const { results } = await this.api.request("GET", `/conversations/${this.conversation}/templates`, { timeout: META_MS });
-      if (!results.length) return this.say(gettext("The WhatsApp account has no templates. Create one in Meta’s Business Manager."));
+      if (!results.length) return this.say(gettext("The WhatsApp account has no templates yet."));
       this.show(results);
     } catch (error) {
       this.say(error.message);
@@ -47,7 +47,11 @@ export class Templates {
   choose(templates) {
     const one = templates[this.choice.value];
     this.chosen = one;
-    this.fields = one.variables.map((name) => h("input", { class: "form-control form-control-sm", name, maxlength: 1000, autocomplete: "off", "aria-label": fill(gettext("Value for %(name)s"), { name }), placeholder: name }));
+    this.fields = one.variables.map((name) => {
+      const label = name in one.files ? gettext("Address of the file, or attach one") : fill(gettext("Value for %(name)s"), { name });
+      const placeholder = name in one.files ? label : name;
+      return h("input", { class: "form-control form-control-sm", name, maxlength: 1000, autocomplete: "off", "aria-label": label, placeholder });
+    });
     this.gaps.replaceChildren(
       h("p", { class: "ts ib-template-text", dir: "auto" }, one.text),
       ...(one.problem ? [h("p", { class: "ts", role: "status" }, one.problem)] : this.fields),
@@ -61,12 +65,18 @@ export class Templates {
   /** Sends it once, however often it is pressed. */
   async submit() {
     if (this.isBusy || this.chosen.problem) return;
-    const empty = this.fields.find((field) => !field.value.trim());
+    const { name, language, files } = this.chosen;
+    // Without an address, the file that is attached to the answer.
+    const valueOf = (field) => field.value.trim() || (field.name in files ? this.files.ids[0] : "") || "";
+    const empty = this.fields.find((field) => !valueOf(field));
     if (empty) return empty.focus();
+    if (this.files.isBusy) return;
     this.isBusy = true;
-    const { name, language } = this.chosen;
-    const variables = Object.fromEntries(this.fields.map((field) => [field.name, field.value.trim()]));
-    if (await this.send({ name, language, variables })) this.close();
+    const variables = Object.fromEntries(this.fields.map((field) => [field.name, valueOf(field)]));
+    if (await this.send({ name, language, variables })) {
+      if (this.files.ids.some((id) => Object.values(variables).includes(id))) this.files.clear();
+      this.close();
+    }
     this.isBusy = false;
   }
 }

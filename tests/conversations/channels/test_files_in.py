@@ -183,6 +183,14 @@ def test_a_new_caption_is_a_correction_without_the_file(bot: Bot, worker: object
     assert len(bot.rows(Job, lane="channel_files")) == 1
 
 
+def test_a_photo_with_the_caption_stop_is_kept_and_obeyed(bot: Bot, worker: object, model: ScriptedModel) -> None:
+    photo(bot, caption="STOP")
+    until(lambda: len(bot.rows(Attachment)) == 1, what="the file")
+    assert bot.chat().opted_out_at is not None
+    assert (until_read(bot.tenant).content, bot.deliveries()) == ("STOP\n[File: photo.jpg]", [("keyword", "STOP")])
+    assert model.requests("reply") == []
+
+
 def test_a_customer_who_opted_out_still_sends_files(bot: Bot, worker: object, model: ScriptedModel) -> None:
     bot.write("STOP")
     photo(bot)

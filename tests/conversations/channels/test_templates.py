@@ -10,16 +10,21 @@ import pytest
 from django.test import Client
 
 from conversations.channels.delivery_context import WINDOW_CLOSED
-from conversations.channels.templates import Template, check_values
+from conversations.channels.templates import Template, check_values, gaps_of
 from conversations.handover.operators import answer, take_over
-from conversations.models import Chat, Receipt
+from conversations.models import Attachment, Chat, Receipt
 from tests.conftest import member_of
 from tests.conversations.channels.conftest import Bot
+from tests.conversations.channels.files import PDF, PNG
 from tests.conversations.channels.graph_server import ACCOUNT, ANNA, Line, text
 from tests.processes import ScriptedModel
 
 pytestmark = pytest.mark.standing_worker
 
+BUTTONS = [
+    {"type": "QUICK_REPLY", "text": "Thanks"},
+    {"type": "URL", "text": "Track it", "url": "https://shop.example/track/{{1}}"},
+]
 PAUSED = (400, {"error": {"code": 132015, "message": "Template is Paused"}})
 
 
@@ -51,6 +56,11 @@ class Desk:
     def listed(self) -> Any:
         return self.line.api.get(self.url)
 
+    def upload(self, content: bytes) -> str:
+        headers = {"X-Project": self.line.tenant.project.slug}
+        address = f"/api/v1/conversations/{self.conversation}/attachments?name=menu"
+        return str(self.browser.post(address, content, "application/octet-stream", headers=headers).json()["id"])
+
     def send(self, name: str = "ready", *, key: str = "", **variables: str) -> Any:
         body = json.dumps({"name": name, "variables": variables})
         headers = {"X-Project": self.line.tenant.project.slug, **({"Idempotency-Key": key} if key else {})}
@@ -64,7 +74,11 @@ def desk(line: Line) -> Desk:
         template("order", "Order {{1}} for {{2}}, {{1}}."),
         template("paused", status="PAUSED"),
         template("named", "Hello {{first_name}}."),
+        template("place", components=[{"type": "HEADER", "format": "LOCATION"}, {"type": "BODY", "text": "Here."}]),
         template("picture", components=[{"type": "HEADER", "format": "IMAGE"}, {"type": "BODY", "text": "Look."}]),
+        template(
+            "track", components=[{"type": "BODY", "text": "On its way."}, {"type": "BUTTONS", "buttons": BUTTONS}]
+        ),
     ]
     return Desk(line)
 
@@ -74,10 +88,12 @@ def test_the_accounts_templates_are_listed(desk: Desk) -> None:
     answer = desk.listed()
     assert (answer.status_code, answer.json()["is_window_open"]) == (200, False)
     rows = {one["name"]: one for one in answer.json()["results"]}
-    assert list(rows) == ["named", "order", "ready", "paused", "picture"]
+    assert list(rows) == ["named", "order", "picture", "ready", "track", "paused", "place"]
     assert rows["order"]["variables"] == ["1", "2"]
     assert rows["ready"]["text"] == "Your table is ready.\n\nReply STOP to end."
-    assert [bool(rows[name]["problem"]) for name in ("ready", "paused", "picture")] == [False, True, True]
+    assert [bool(rows[name]["problem"]) for name in ("ready", "paused", "place")] == [False, True, True]
+    assert (rows["picture"]["variables"], rows["picture"]["files"]) == (["header"], {"header": "image"})
+    assert rows["track"]["variables"] == ["button.2"]
 
 
 def test_a_template_is_sent_after_the_window(desk: Desk, worker: object, model: ScriptedModel) -> None:
@@ -108,6 +124,48 @@ def test_a_named_gap_is_sent_by_its_name(desk: Desk, worker: object, model: Scri
     assert body["template"]["components"][0]["parameters"] == [
         {"type": "text", "parameter_name": "first_name", "text": "Anna"}
     ]
+
+
+def test_a_picture_by_its_address_begins_a_template(desk: Desk, worker: object, model: ScriptedModel) -> None:
+    answer = desk.send("picture", header="https://shop.example/menu.jpg")
+    assert answer.json()["content"] == "https://shop.example/menu.jpg\n\nLook."
+    desk.line.until_state("sent")
+    [(_, _, body)] = desk.line.graph.calls
+    link = {"link": "https://shop.example/menu.jpg"}
+    assert body["template"]["components"] == [{"type": "header", "parameters": [{"type": "image", "image": link}]}]
+
+
+def test_an_uploaded_picture_begins_a_template(desk: Desk, worker: object, model: ScriptedModel) -> None:
+    answer = desk.send("picture", header=desk.upload(PNG))
+    assert [one["name"] for one in answer.json()["attachments"]] == ["menu.png"]
+    desk.line.until_state("sent")
+    [(_, _, upload), (_, _, body)] = desk.line.graph.calls
+    assert (upload["file"][2], body["template"]["components"][0]["parameters"][0]["image"]) == (
+        PNG,
+        {"id": "media.out"},
+    )
+
+
+@pytest.mark.parametrize("header", ["menu.jpg", "ftp://shop.example/menu.jpg", "00000000-0000-0000-0000-000000000000"])
+def test_a_header_that_is_no_file_is_refused(header: str, desk: Desk) -> None:
+    answer = desk.send("picture", header=header)
+    assert (answer.status_code, desk.line.rows(Receipt)) == (422, [])
+
+
+def test_a_file_of_another_kind_is_refused_and_stays(desk: Desk) -> None:
+    id = desk.upload(PDF)
+    answer = desk.send("picture", header=id)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_template")
+    assert [str(one.pk) for one in desk.line.rows(Attachment, message=None)] == [id]
+
+
+def test_the_gap_of_a_buttons_address_is_filled(desk: Desk, worker: object, model: ScriptedModel) -> None:
+    answer = desk.send("track", **{"button.2": "A17"})
+    assert answer.json()["content"] == "On its way.\n\nTrack it: https://shop.example/track/A17"
+    desk.line.until_state("sent")
+    [(_, _, body)] = desk.line.graph.calls
+    button = {"type": "button", "sub_type": "url", "index": "1", "parameters": [{"type": "text", "text": "A17"}]}
+    assert body["template"]["components"] == [button]
 
 
 def test_a_template_that_meta_paused_meanwhile_says_so(desk: Desk, worker: object, model: ScriptedModel) -> None:
@@ -160,5 +218,5 @@ def test_another_messenger_has_no_templates(bot: Bot) -> None:
 
 @pytest.mark.parametrize("value", ["two\nlines", "a    b"])
 def test_a_value_that_meta_refuses_is_named(value: str) -> None:
-    found = Template("order", "en", header="", body="Order {{1}}.", footer="", problem="")
+    found = Template("order", "en", texts=[gaps_of("Order {{1}}.")], files={}, problem="")
     assert (check_values(found, {"1": value}) != "", check_values(found, {"1": "A17"})) == (True, "")

@@ -47,6 +47,12 @@ def test_a_text_that_is_not_ours_stores_nothing(number: Number, changes: dict[st
     assert (answer.status_code, number.rows(Delivery)) == (401, [])
 
 
+def test_null_characters_of_a_text_are_left_out(number: Number) -> None:
+    fields = number.text("a\x00b", sid="SM\x001", ProfileName="\x00")
+    assert number.post(MESSAGES, fields).status_code == 200
+    assert [one.content for one in number.rows(Message)] == ["ab"]
+
+
 def test_a_changed_text_under_a_true_signature_stores_nothing(number: Number) -> None:
     fields = number.text("Yes")
     signature = signature_of(f"{django_settings.BASE_URL}{MESSAGES}", fields, token=TOKEN)

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 SID = "AC" + "0123456789abcdef" * 2
 TOKEN = "canary-of-the-twilio-account"
 FROM = "+14155550100"
+CONTENT = ("ContentSid", "ContentVariables")
 MESSAGE_SID = "SM" + "fedcba9876543210" * 2
 
 
@@ -37,8 +38,11 @@ class Script:
     `sid` is the id of the next message, and `before_answer` is called with a request before it is answered.
 
     `media` are the files of messages, by their path. The server at `store` gives them out, to which Twilio redirects;
-    one without a `store` is that server.
+    one without a `store` is that server. `contents` are the account's templates, at `content_lists`.
     """
+
+    contents: list[dict[str, Any]] = field(default_factory=list)
+    content_lists: tuple[str, ...] = ("/v1/ContentAndApprovals", "/v1/Content")
 
     store: str = ""
     media: dict[str, bytes] = field(default_factory=dict)
@@ -61,11 +65,30 @@ class _Visit(socketserver.StreamRequestHandler):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.connection.close()
             return
+        if call.method == "GET" and call.path.startswith("/v1/"):
+            self._list_contents(script, call)
+            return
         if call.method == "GET" and "/Media/" in call.path:
             self._give_out(script, call)
             return
         status, document, headers = script.answer or documented(call, sid=script.sid)
         self._write(status, document, headers)
+
+    def _list_contents(self, script: Script, call: Call) -> None:
+        """The Content API, which lives at another address of Twilio's: two contents on a page."""
+        path, _, query = call.path.partition("?")
+        if path not in script.content_lists:
+            self._write(*refusal(404, 20404, f"The requested resource {path} was not found"))
+            return
+        start = int(dict(parse_qsl(query)).get("PageToken", "0"))
+        more = (
+            f"http://{call.headers['host']}{path}?PageToken={start + 2}" if start + 2 < len(script.contents) else None
+        )
+        rows = script.contents[start : start + 2]
+        if path == "/v1/Content":
+            rows = [{name: value for name, value in row.items() if name != "approval_requests"} for row in rows]
+        meta = {"page_size": 2, "key": "contents", "next_page_url": more}
+        self._write(200, {"meta": meta, "contents": rows}, {})
 
     def _give_out(self, script: Script, call: Call) -> None:
         if (content := script.media.get(call.path)) is None:
@@ -148,7 +171,7 @@ def signed_in_as(call: Call) -> tuple[str, str]:
 
 
 def _created(form: Mapping[str, str], *, sid: str) -> tuple[int, Any, Mapping[str, str]]:
-    if unknown := form.keys() - {"To", "From", "MessagingServiceSid", "Body", "MediaUrl", "StatusCallback"}:
+    if unknown := form.keys() - {"To", "From", "MessagingServiceSid", "Body", "MediaUrl", "StatusCallback", *CONTENT}:
         return refusal(400, 20001, f"Unknown parameters: {sorted(unknown)}")
     if "To" not in form:
         return refusal(400, 21604, "A 'To' phone number is required.")
@@ -156,7 +179,7 @@ def _created(form: Mapping[str, str], *, sid: str) -> tuple[int, Any, Mapping[st
         return refusal(400, 21211, f"Invalid 'To' Phone Number: {form['To']}")
     if "From" not in form and "MessagingServiceSid" not in form:
         return refusal(400, 21603, "A 'From' phone number is required.")
-    if not form.get("Body") and not form.get("MediaUrl"):
+    if not form.get("Body") and not form.get("MediaUrl") and not form.get("ContentSid"):
         return refusal(400, 21602, "Message body is required.")
     if len(form.get("Body", "")) > 1600:
         return refusal(400, 21617, "The concatenated message body exceeds the 1600 character limit.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -25,6 +25,14 @@ class Mms(Sms):
     """A text message with a file at the address `media`."""
 
     media: str
+
+
+@dataclass(frozen=True)
+class TemplateSms(Sms):
+    """A message that Twilio builds from a content of the account, with a value for each of its gaps."""
+
+    content_sid: str
+    variables: Mapping[str, str]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,9 +18,11 @@ from projects.common.api_error import ApiError
 from projects.connections.settings.twilio import TwilioSettings
 from projects.connections.twilio import EFFECT
 from tools.engine.execution.outcome import Ending, ExpectedReceipt, Outcome
-from tools.services.messaging.base import LONGEST_EXCERPT, Mms, Sms, refused_sign_in
+from tools.services.messaging.base import LONGEST_EXCERPT, Mms, Sms, TemplateSms, refused_sign_in
 
 DEADLINE_S = 15.0
+# Of a page of templates.
+MOST_BYTES = 2 * 1024 * 1024
 # The prefix of numbers on WhatsApp.
 WHATSAPP = "whatsapp:"
 # Twilio accepted the request but will not deliver the message.
@@ -41,6 +44,12 @@ MEANINGS: Mapping[int, str] = {
     21614: "The customer's number isn't a mobile number; ask for one.",
     21617: "The text is longer than 1,600 characters.",
     21659: "The sender's number doesn't belong to the Twilio account.",
+    63016: "The customer hasn't written for 24 hours. Only a template may be sent now.",
+    63027: "The template doesn't exist in this language.",
+    63028: "The template has another number of gaps by now.",
+    63040: "Meta has rejected the template.",
+    63041: "Meta has paused the template.",
+    63042: "Meta has disabled the template.",
     63038: "The Twilio account has reached its daily limit of texts.",
 }
 
@@ -112,6 +121,16 @@ class Twilio:
             Outcome.done("") if response.status < 300 else Outcome.failed(f"Twilio responded with {response.status}.")
         )
 
+    async def read(self, url: str) -> TwilioResponse | str:
+        """Read an address of the account's, within 15 seconds. Returns the reason if there is no answer."""
+        try:
+            answer = await self._guard.request(
+                "GET", url, headers=self._headers, deadline_s=DEADLINE_S, max_bytes=MOST_BYTES
+            )
+        except OutboundError as error:
+            return f"Twilio couldn't be reached: {error}"
+        return _read(answer)
+
     def credentials_for(self, url: str) -> dict[str, str]:
         """The header that opens an address of the account's; none for another server."""
         return {"Authorization": self._headers["Authorization"]} if is_same_server(url, self._settings.base_url) else {}
@@ -132,6 +151,8 @@ class Twilio:
         form = {"To": message.to, "MessagingServiceSid" if is_service else "From": sender}
         form |= {"Body": message.text} if message.text else {}
         form |= {"MediaUrl": message.media} if isinstance(message, Mms) else {}
+        if isinstance(message, TemplateSms):
+            form |= {"ContentSid": message.content_sid, "ContentVariables": json.dumps(message.variables)}
         if self._status_callback:
             form["StatusCallback"] = f"{self._status_callback}&{urlencode({EFFECT: key})}"
         return form
