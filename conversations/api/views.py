@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -49,7 +50,7 @@ from conversations.customers.search import customers_with, find_customers
 from conversations.handover.customer_files import post_with_files
 from conversations.live.archive import find_archive, read_messages
 from conversations.live.stream import StreamCursor
-from conversations.models import ConsentSource, Conversation, Message, Persona, Turn
+from conversations.models import Channel, ConsentSource, Conversation, Message, Persona, Turn
 from conversations.models.conversation import is_test
 from conversations.turns.admission import admit_turn
 from conversations.turns.services import give_fields, message_event, start_conversation
@@ -108,13 +109,15 @@ class ConversationView(ProjectView):
 
 
 class Conversations(ConversationView):
-    queries: ClassVar = {"GET": PAGED}
+    queries: ClassVar = {"GET": (*PAGED, OpenApiParameter("channel", OpenApiTypes.STR, enum=Channel.values))}
     plans_once = frozenset({"POST"})
 
     @extend_schema(operation_id="conversations_list")
     def get(self, request: Request) -> TypedResponse[Page[ConversationPayload]]:
-        """Returns a list of the project's conversations, newest first."""
+        """Returns a list of the project's conversations, newest first; with `channel`, those of one channel."""
         rows = Conversation.objects.filter(project_id=self.project.pk)
+        if channel := request.query_params.get("channel"):
+            rows = rows.filter(channel=channel)
         return self.page(with_relations(rows), conversation_payload)
 
     @extend_schema(operation_id="conversations_create", request=ConversationInput)

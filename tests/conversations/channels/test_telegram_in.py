@@ -76,6 +76,12 @@ def test_a_malformed_update_is_refused_in_words(bot: Bot, body: bytes) -> None:
     assert (answer.status_code, bot.stored(), bot.rows(Delivery)) == (422, (0, 0), [])
 
 
+@pytest.mark.parametrize("text", ["a\x00b", "a\ud800b"], ids=["null", "surrogate"])
+def test_characters_that_cannot_be_stored_are_left_out(bot: Bot, text: str) -> None:
+    assert bot.write(text, **{text: {text: text}}).status_code == 200
+    assert bot.transcript() == [("user", "ab" if "\x00" in text else "a?b")]
+
+
 def test_an_oversized_update_is_refused(bot: Bot) -> None:
     assert (bot.deliver(b"x" * 1_100_000).status_code, bot.stored()) == (413, (0, 0))
 
@@ -216,7 +222,12 @@ def test_the_channel_shows_its_state_and_deliveries_and_never_its_secret(bot: Bo
 
 def test_conversations_are_listed_by_channel(bot: Bot) -> None:
     bot.write()
-    assert len(bot.api.get("/api/v1/conversations?channel=telegram").json()["results"]) == 1
+    bot.api.post(
+        "/api/v1/conversations", {"channel": "api", "persona": {"external_id": "p1"}}, content_type="application/json"
+    )
+    listed = bot.api.get("/api/v1/conversations?channel=telegram").json()["results"]
+    assert [one["channel"] for one in listed] == ["telegram"]
+    assert bot.api.get("/api/v1/conversations?channel=fax").status_code == 400
 
 
 def test_a_wrong_bot_token_is_rejected(bot: Bot) -> None:
