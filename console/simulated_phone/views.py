@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 from urllib.parse import urlencode
+from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -93,13 +94,13 @@ async def act(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 
 @login_required
-async def sent_file(request: HttpRequest, project_slug: str, file_id: str) -> HttpResponse:
+async def sent_file(request: HttpRequest, project_slug: str, file_id: UUID) -> HttpResponse:
     """A file of a chat. Pictures, audio and videos are shown, everything else is downloaded."""
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET"])
     await _enter(request, project_slug, verb=Scope.READ)
     try:
-        content = await read_file(file_id)
+        content = await read_file(str(file_id))
     except ProviderAway:
         content = None
     if content is None:

@@ -1,4 +1,4 @@
-"""What one attempt at a part needs: its chat, the connection that it goes out by, and its contents."""
+"""The context of one attempt at a part: its chat, the connection that it goes out by, and its contents."""
 
 from __future__ import annotations
 

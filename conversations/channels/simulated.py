@@ -181,7 +181,7 @@ async def _ask(method: str, door: str, body: bytes | None, *, most: int) -> Resp
 
 
 def address_of(channel: OpenChannel) -> str:
-    """What the customer writes to: the business's number, or its bot."""
+    """The business's number, or its bot, which the customer writes to."""
     if channel.kind == "telegram":
         link = ChannelLink.objects.filter(project_id=channel.project_id, kind=channel.kind).first()
         return link.name if link else ""

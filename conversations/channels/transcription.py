@@ -35,7 +35,7 @@ def find_transcriber(project: Project, files: Iterable[RemoteFile]) -> ModelSpec
 
 
 async def transcribe(model: ModelSpec, file: RemoteFile, content: bytes) -> str:
-    """What is said in a file; empty if nothing is, or if the model didn't say it. No transaction may be open."""
+    """The words of a file; empty if it has none, or if the model didn't answer. No transaction may be open."""
     kind = detect_media(content) if file.label in SPOKEN else None
     if kind is None:
         return ""

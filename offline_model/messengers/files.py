@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 import aiohttp
 
@@ -21,7 +21,7 @@ class SentFile:
     name: str
     content_type: str
     content: bytes = field(repr=False)
-    id: str = field(default_factory=lambda: secrets.token_hex(16))
+    id: str = field(default_factory=lambda: str(uuid4()))
 
     @property
     def document(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ PARTS = {
     f"{PROJECT}people/<uuid:persona_id>/export": "a file",
     f"{PROJECT}agent/privacy/organization/export": "a file",
     f"{PROJECT}agent/models/test": "redirects to the models",
+    f"{PROJECT}simulated-phone/files/<uuid:file_id>": "a file",
 }
 # Screens of accounts, for members and for strangers.
 SIGNED_IN = (

@@ -385,6 +385,7 @@ PAGES = [
     Page("p/<slug:project_slug>/calls", Scope.READ),
     # No offline provider runs in these tests.
     Page("p/<slug:project_slug>/simulated-phone", Scope.READ, 404),
+    Page("p/<slug:project_slug>/simulated-phone/files/<uuid:file_id>", Scope.READ, 404),
     Page("p/<slug:project_slug>/people", Scope.READ),
     Page("p/<slug:project_slug>/people/<uuid:persona_id>", Scope.READ),
     Page("p/<slug:project_slug>/people/<uuid:persona_id>/merge", Scope.OPERATE),

@@ -29,6 +29,7 @@ OTHERS = {
     "",
     "p/<slug:project_slug>/agent/models/test",
     "p/<slug:project_slug>/palette",
+    "p/<slug:project_slug>/simulated-phone/files/<uuid:file_id>",
     "p/<slug:project_slug>/tools/<str:tool_name>/history",
 }
 DOWNLOADS = (".csv", "/export")
