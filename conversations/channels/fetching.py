@@ -19,6 +19,7 @@ from conversations.channels.placeholders import missing, placeholder, with_lines
 from conversations.channels.provider import Provider
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.transcription import find_transcriber, transcribe
+from conversations.channels.vcards import is_vcard, read_vcards
 from conversations.common.payloads import StoredAttachment
 from conversations.common.presenters import message_payload
 from conversations.handover.attachments import MAX_BYTES, MAX_MEDIA_BYTES, receive, stored_attachment
@@ -243,6 +244,8 @@ def _show(log: ConversationLog, context: FetchContext, fetched: Sequence[Fetched
 
 def _line_of(file: RemoteFile, found: Fetched, name: str) -> str:
     assert isinstance(found, FetchedFile)
+    if is_vcard(file.declared_type) and (contacts := read_vcards(found.content)):
+        return contacts
     return placeholder(file, name=name, seconds=seconds_of(found.content), transcript=found.transcript)
 
 

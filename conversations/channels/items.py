@@ -36,8 +36,8 @@ class RemoteFile:
     one whose `content` came with the message.
 
     `declared_type` is the sender's word on what it is. `label` is what a voice message, audio or a video is called in the
-    message, which says its length instead of its name; `seconds` is the provider's word on that. `missing` says why there is nothing to fetch,
-    and ends a sentence.
+    message, which says its length instead of its name; `seconds` is the provider's word on that. `missing` says why there
+    is nothing to fetch, and ends a sentence.
     """
 
     ref: str

@@ -29,6 +29,14 @@ def store(number: Number) -> Iterator[TwilioServer]:
         yield store
 
 
+def test_a_contact_is_read_by_name_and_number(number: Number, worker: object, model: ScriptedModel) -> None:
+    card = b"BEGIN:VCARD\r\nVERSION:3.0\r\nFN:Carla Rossi\r\nitem1.TEL;type=CELL:+39 333 1234567\r\nEND:VCARD\r\n"
+    number.server.script.media = {MEDIA: card}
+    url = f"{number.server.url}{MEDIA}"
+    number.post(MESSAGES, number.text("", NumMedia="1", MediaUrl0=url, MediaContentType0="text/vcard"))
+    assert until_read(number.tenant).content == "[Contact: Carla Rossi, +39 333 1234567]"
+
+
 def test_media_are_fetched_with_credentials_that_a_redirect_does_not_get(
     number: Number, store: TwilioServer, worker: object, model: ScriptedModel
 ) -> None:
