@@ -64,7 +64,7 @@ def check_certificate() -> Section:
 
 
 def _look(base_url: str) -> Callable[[], Finding]:
-    """What was found, as a function that words it in the reader's language."""
+    """The finding, as a function that words it in the reader's language."""
     parts = urlsplit(base_url)
     if parts.scheme != "https":
         return partial(_without_tls, base_url)

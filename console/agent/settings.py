@@ -48,7 +48,7 @@ def show_section(request: HttpRequest, context: dict[str, Any], entry: Entry, *,
 
 
 def _key_context(entry: Entry, *, url: str) -> dict[str, bool]:
-    """Whether a key for the model at `url` is stored, and can't be read any more."""
+    """The state of the key for the model at `url`: whether one is stored, and whether it can't be read any more."""
     with tenant_tx(entry.project.organization.pk):
         attribute = key_attribute(entry.project, url)
         return {
