@@ -15,7 +15,7 @@ from django.conf import settings as django_settings
 
 from conversations.channels.items import Item, RemoteFile
 from conversations.channels.mail import mailgun, postmark
-from conversations.channels.mail.enclosed import as_links, enclosable, find_enclosed
+from conversations.channels.mail.enclosed import as_links, enclosable, find_enclosed, read_enclosed
 from conversations.channels.mail.imap import Mailbox, MailboxFailed
 from conversations.channels.mail.message import MESSAGE_ID, REPLY, clean_line, item_of, item_of_files
 from conversations.channels.media import NotFetched
@@ -129,7 +129,7 @@ class Email(Provider):
             references=tuple(thread.get("references", ())),
             reply_to=str(thread.get("reply_to", "")),
             is_automatic=thread.get("is_automatic") is not False,
-            files=[file.enclosed for file in files],
+            files=await read_enclosed(files),
         )
         smtp = smtp_for(connection)
         outcome = await smtp.send(message, key=part.key)

@@ -35,12 +35,12 @@ def find_file(stored: StoredAttachment) -> OutgoingFile | None:
 
 async def send_part(provider: Provider, connection: Connection, part: OutgoingPart) -> Outcome:
     """Send a part with its file. A storage that is away is no limit of the account, so only this part waits for it."""
-    if part.file is not None:
-        try:
+    try:
+        if part.file is not None:
             part = replace(part, file=replace(part.file, content=await fetch(part.file.source)))
-        except FileGone:
-            return Outcome.failed(FILE_DELETED)
-        except FilesUnavailable as error:
-            log.warning("A file could not be sent: %s", error)
-            return Outcome.not_sent(STORAGE_AWAY, retry_after_seconds=RETRY_SECONDS, result={OF_CHAT: True})
-    return await provider.send(connection, part)
+        return await provider.send(connection, part)
+    except FileGone:
+        return Outcome.failed(FILE_DELETED)
+    except FilesUnavailable as error:
+        log.warning("A file could not be sent: %s", error)
+        return Outcome.not_sent(STORAGE_AWAY, retry_after_seconds=RETRY_SECONDS, result={OF_CHAT: True})

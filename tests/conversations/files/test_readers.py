@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import io
 import zipfile
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from conversations.channels.mail.enclosed import EnclosedFile, read_enclosed
 from conversations.channels.outgoing_files import find_file, send_part
 from conversations.channels.provider import OutgoingPart
 from conversations.context.pictures import FoundPicture, with_pictures
@@ -21,6 +23,7 @@ from privacy.export.customer import CustomerExport
 from tests.conversations.files.conftest import PNG, Files
 from tests.file_places import set_file_places
 from tools.engine.execution.outcome import Ending, Outcome
+from tools.services.messaging.base import EmailFile
 
 pytestmark = pytest.mark.parametrize("place", ["folder"], indirect=True)
 MESSAGES = [{"role": "system", "content": "You are Ada."}, {"role": "user", "content": "[File: room.png]"}]
@@ -87,6 +90,12 @@ def test_a_file_that_is_away_is_sent_later(files: Files, monkeypatch: pytest.Mon
     outcome = send(files, messenger)
     assert (outcome.ending, messenger.sent) == (Ending.NOT_SENT, [])
     assert outcome.retry_after_seconds
+
+
+def test_an_email_gets_the_content_and_leaves_out_one_that_is_gone(files: Files, kept: Content) -> None:
+    gone = replace(kept, name="gone/gone")
+    enclosed = [EnclosedFile("room.png", "image/png", one, "") for one in (kept, gone)]
+    assert asyncio.run(read_enclosed(enclosed)) == [EmailFile("room.png", "image/png", PNG)]
 
 
 def export(files: Files) -> dict[str, bytes]:
