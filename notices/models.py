@@ -172,6 +172,7 @@ class PushMessage(TenantModel):
         constraints = [
             models.UniqueConstraint(fields=["organization", "subscription", "notice_id"], name="one_push_message")
         ]
+        indexes = [models.Index(fields=["organization", "notice_id"], name="push_message_notice")]
 
     def __str__(self) -> str:
         return f"push message of {self.notice_id}"
