@@ -225,7 +225,7 @@ def test_unusual_content_is_stored_unchanged(chat: Chat, content: str) -> None:
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        ({"tennant": 2}, "Unknown field 'tennant'. Did you mean one of: content?"),
+        ({"tennant": 2}, "Unknown field 'tennant'. Did you mean one of: attachments, content?"),
         ({"contents": "a"}, "Unknown field 'contents'. Did you mean 'content'?"),
         ({"tenant": 2}, "tenant cannot be set."),
         ({"organization": str(uuid4())}, "organization cannot be set."),
