@@ -1,0 +1,1 @@
+"""Web Push: messages to the browsers of a member who has no page open."""
