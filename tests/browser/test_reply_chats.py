@@ -22,8 +22,8 @@ pytestmark = pytest.mark.browser
 
 NUMBER, PHONE_ID = "+393331234567", "106540352242922"
 TEMPLATES = [
-    {"name": "order", "language": "en", "text": "Order {{1}} is ready.", "variables": ["1"], "problem": ""},
-    {"name": "old", "language": "en", "text": "Hello.", "variables": [], "problem": "Meta has paused it."},
+    {"name": "order", "text": "Order {{1}} is ready.", "variables": ["1"], "problem": ""},
+    {"name": "old", "text": "Hello.", "variables": [], "problem": "Meta has paused it."},
 ]
 
 
@@ -88,7 +88,8 @@ def test_a_closed_window_takes_a_template_only(page: Page, app: App) -> None:
 
     def meta(route: Route) -> None:
         if route.request.method == "GET":
-            route.fulfill(json={"is_window_open": False, "results": TEMPLATES})
+            results = [{"language": "en", "files": {}, **one} for one in TEMPLATES]
+            route.fulfill(json={"is_window_open": False, "results": results})
             return
         sent.append(route.request.post_data_json)
         message = {
