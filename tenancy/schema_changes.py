@@ -37,9 +37,13 @@ _TABLES = """
 select relname::text, oid::bigint, relfilenode::bigint from pg_class
 where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
 """
+# A unique index whose columns include those of the primary key refuses nothing more than that does.
 _INDEXES = """
-select i.indexrelid::regclass::text, c.relname::text, i.indisunique from pg_index i join pg_class c on c.oid = i.indrelid
-where c.relnamespace = 'public'::regnamespace
+select i.indexrelid::regclass::text, c.relname::text, i.indisunique and not exists (
+    select 1 from pg_index p where p.indrelid = i.indrelid and p.indisprimary and p.indexrelid <> i.indexrelid
+    and (i.indkey::int2[])[0:i.indnkeyatts - 1] @> p.indkey::int2[]
+)
+from pg_index i join pg_class c on c.oid = i.indrelid where c.relnamespace = 'public'::regnamespace
 """
 # Without NOT NULL, which is a property of the column here.
 _CONSTRAINTS = """

@@ -76,14 +76,6 @@ class Migration(migrations.Migration):
             "attachment",
             models.Index(fields=["object"], condition=models.Q(("object__isnull", False)), name="attachment_object"),
         ),
-        migrations.AddConstraint(
-            "attachment",
-            models.CheckConstraint(
-                condition=models.Q(("content", None), ("object__isnull", False))
-                | models.Q(("content__isnull", False), ("object", None)),
-                name="content_in_one_place",
-            ),
-        ),
         migrations.RunSQL(
             [FUNCTION, TRIGGER],
             reverse_sql=[

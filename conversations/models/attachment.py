@@ -38,12 +38,6 @@ class Attachment(TenantModel):
             models.Index(fields=["created_at"], condition=Q(message=None), name="attachment_unsent"),
             models.Index(fields=["object"], condition=Q(object__isnull=False), name="attachment_object"),
         ]
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(content=None, object__isnull=False) | Q(content__isnull=False, object=None),
-                name="content_in_one_place",
-            ),
-        ]
 
     def __str__(self) -> str:
         return self.name

@@ -63,6 +63,7 @@ def test_what_stops_a_running_version_is_found(statement: str, sentence: str) ->
         f"alter table {BIG} alter turn_id drop not null",
         f"alter table {BIG} add constraint own foreign key (turn_id) references conversations_turn not valid",
         f"create index quick on {SMALL} (updated_at)",
+        f"create unique index no_stricter on {SMALL} (updated_at, id)",
         "create table new_things (id int primary key, name text not null unique check (name <> ''))",
         f"alter table {BIG} add column stars int, add constraint few check (stars >= 0) not valid",
         "drop index conversation_closed",
