@@ -61,7 +61,7 @@ def broken_links(page: Path) -> Iterator[str]:
 
 
 def wrong_on_pages(look: Callable[[Path], Iterable[str]]) -> dict[str, list[str]]:
-    """What `look` finds wrong, by page."""
+    """The faults that `look` finds, by page."""
     found = {name_of(page): list(look(page)) for page in PAGES}
     return {page: wrong for page, wrong in found.items() if wrong}
 

@@ -50,7 +50,7 @@ class PlayedBrowser:
 
     @property
     def posted(self) -> dict[str, str]:
-        """What its page posts to the server."""
+        """The subscription, as its page posts it to the server."""
         return {"endpoint": self.endpoint, "p256dh": text_of(self.public), "auth": text_of(self.auth)}
 
     def read(self, body: bytes) -> bytes:

@@ -159,7 +159,7 @@ def test_a_browser_that_is_gone_is_removed(
 def test_a_browser_waits_for_as_long_as_its_service_says(
     tenant: Tenant, service: Target, turn_on: TurnOn, raised: Raise, pause: dict[str, str], least: int
 ) -> None:
-    """What comes up meanwhile waits as well."""
+    """Notices that come up meanwhile wait as well."""
     browser = turn_on()
     service.answers(Answers(status=429, headers=pause), Answers(status=201))
     raised(text="one")

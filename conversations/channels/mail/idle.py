@@ -149,7 +149,7 @@ class _IdleSession:
         await self._answer(tag, failure=rejected, is_refused=True)
 
     async def _capabilities(self) -> set[bytes]:
-        lines = await self._ask("CAPABILITY", failure="The mail server says not what it can.")
+        lines = await self._ask("CAPABILITY", failure="The mail server doesn’t list its capabilities.")
         return {word for line in lines if line.upper().startswith(b"* CAPABILITY") for word in line.upper().split()}
 
     async def _ask(self, command: str, *, failure: str, is_refused: bool = False) -> list[bytes]:
