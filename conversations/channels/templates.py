@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 TEMPLATE = "template"
 LONGEST_VALUE = 1_000
@@ -19,6 +20,16 @@ FILE_TYPES: Mapping[str, tuple[str, ...]] = {
     "image": ("image/jpeg", "image/png"),
     "video": ("video/mp4",),
     "document": ("application/pdf", "text/plain"),
+}
+# Why a template of a status can't be sent. Twilio writes Meta's statuses in lower case.
+PROBLEMS: Mapping[str, str] = {
+    "paused": gettext_noop("Meta has paused it, because customers reported it."),
+    "disabled": gettext_noop("Meta has disabled it, because customers reported it too often."),
+    "rejected": gettext_noop("Meta has rejected it."),
+    "pending": gettext_noop("Meta hasn’t approved it yet."),
+    "received": gettext_noop("Meta hasn’t approved it yet."),
+    "in_appeal": gettext_noop("Meta hasn’t decided about your appeal yet."),
+    "unsubmitted": gettext_noop("It wasn’t submitted to WhatsApp. Submit it in Twilio’s console."),
 }
 # In a sent template: stands for the address or the id of the message's file.
 FILE = "{file}"
@@ -40,7 +51,7 @@ class TemplateText:
 
 
 @dataclass(frozen=True)
-class Template:
+class Template(ABC):
     """A template in one language. `files` are the gaps that take a file, with its kind; `problem` says why the template
     can't be sent, or "".
     """
@@ -69,9 +80,17 @@ class Template:
         """The uploaded file among the values."""
         return next(filter(None, (file_id(values[key]) for key in self.files)), None)
 
+    @abstractmethod
     def sent_form(self, values: Mapping[str, str]) -> dict[str, Any]:
         """The template of a message, as its provider takes it."""
-        raise NotImplementedError
+
+
+def status_problem(status: str) -> str:
+    """Why a template of this status can't be sent, in a sentence; empty if it is approved."""
+    if status.lower() == "approved":
+        return ""
+    known = PROBLEMS.get(status.lower())
+    return gettext(known) if known else gettext("Meta says: %(status)s.") % {"status": status[:40]}
 
 
 def gaps_of(text: str, *, prefix: str = "") -> TemplateText:

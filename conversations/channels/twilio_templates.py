@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
 from conversations.channels.items import clean_text
 from conversations.channels.templates import (
@@ -19,6 +19,7 @@ from conversations.channels.templates import (
     TemplateText,
     file_id,
     gaps_of,
+    status_problem,
 )
 from projects.connections.integrations import Connection, guard_for
 from projects.connections.settings.twilio import TWILIO_URL, TwilioSettings
@@ -29,15 +30,6 @@ CONTENT_URL = "https://content.twilio.com"
 LISTS = ("ContentAndApprovals", "Content")
 MOST_PAGES, PAGE = 5, 100
 SID = re.compile(r"HX[0-9a-fA-F]{32}")
-# Why a template of a status can't be sent.
-PROBLEMS: Mapping[str, str] = {
-    "paused": gettext_noop("Meta has paused it, because customers reported it."),
-    "disabled": gettext_noop("Meta has disabled it, because customers reported it too often."),
-    "rejected": gettext_noop("Meta has rejected it."),
-    "pending": gettext_noop("Meta hasn’t approved it yet."),
-    "received": gettext_noop("Meta hasn’t approved it yet."),
-    "unsubmitted": gettext_noop("It wasn’t submitted to WhatsApp. Submit it in Twilio’s console."),
-}
 ENDINGS: Mapping[str, str] = {"mp4": "video", "3gp": "video", "pdf": "document"}
 
 
@@ -130,11 +122,8 @@ def _kind(row: Mapping[str, Any], name: str) -> str:
 def _problem(approval: Any) -> str:
     """Unknown without an approval: Twilio then says so itself."""
     approval = next(iter(approval), {}) if isinstance(approval, list) else approval
-    status = clean_text(approval.get("status")).lower() if isinstance(approval, dict) else ""
-    if status in ("", "approved"):
-        return ""
-    known = PROBLEMS.get(status)
-    return gettext(known) if known else gettext("Meta says: %(status)s.") % {"status": status[:40]}
+    status = clean_text(approval.get("status")) if isinstance(approval, dict) else ""
+    return status_problem(status) if status else ""
 
 
 def _has_sid(row: Any) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
 from conversations.channels.items import clean_text
 from conversations.channels.templates import (
@@ -18,26 +18,18 @@ from conversations.channels.templates import (
     TemplateText,
     file_id,
     gaps_of,
+    status_problem,
 )
 from conversations.channels.whatsapp import graph_api
 from projects.connections.integrations import Connection
 from projects.connections.settings.whatsapp import WhatsAppSettings
 
-APPROVED = "APPROVED"
 MOST_PAGES, PAGE = 5, 100
 # The key of a file at the beginning.
 HEADER = "header"
 MEDIA: Mapping[str, str] = {"IMAGE": "image", "VIDEO": "video", "DOCUMENT": "document"}
 # Buttons whose gap is filled in, with the type of the parameter.
 FILLED_BUTTONS: Mapping[str, str] = {"URL": "text", "COPY_CODE": "coupon_code"}
-# Why a template of a status can't be sent.
-PROBLEMS: Mapping[str, str] = {
-    "PAUSED": gettext_noop("Meta has paused it, because customers reported it."),
-    "DISABLED": gettext_noop("Meta has disabled it, because customers reported it too often."),
-    "REJECTED": gettext_noop("Meta has rejected it."),
-    "PENDING": gettext_noop("Meta hasn’t approved it yet."),
-    "IN_APPEAL": gettext_noop("Meta hasn’t decided about your appeal yet."),
-}
 
 
 @dataclass(frozen=True)
@@ -132,9 +124,8 @@ def _buttons(found: Any) -> list[TemplatePart]:
 
 
 def _problem(status: str, format: str) -> str:
-    if status != APPROVED:
-        known = PROBLEMS.get(status)
-        return gettext(known) if known else gettext("Meta says: %(status)s.") % {"status": status[:40]}
+    if problem := status_problem(status):
+        return problem
     if format != "TEXT" and format not in MEDIA:
         return gettext("It begins with a place, which can’t be filled in here.")
     return ""

@@ -10,7 +10,8 @@ import pytest
 from django.test import Client
 
 from conversations.channels.delivery_context import WINDOW_CLOSED
-from conversations.channels.templates import Template, check_values, gaps_of
+from conversations.channels.templates import check_values, gaps_of
+from conversations.channels.whatsapp_templates import MetaTemplate
 from conversations.handover.operators import answer, take_over
 from conversations.models import Attachment, Chat, Receipt
 from tests.conftest import member_of
@@ -218,5 +219,5 @@ def test_another_messenger_has_no_templates(bot: Bot) -> None:
 
 @pytest.mark.parametrize("value", ["two\nlines", "a    b"])
 def test_a_value_that_meta_refuses_is_named(value: str) -> None:
-    found = Template("order", "en", texts=[gaps_of("Order {{1}}.")], files={}, problem="")
+    found = MetaTemplate("order", "en", texts=[gaps_of("Order {{1}}.")], files={}, problem="")
     assert (check_values(found, {"1": value}) != "", check_values(found, {"1": "A17"})) == (True, "")
