@@ -15,7 +15,15 @@ from django.utils.translation import gettext
 from conversations.common.payloads import StoredAttachment
 from conversations.files.contents import digest_of
 from conversations.files.upkeep import plan_object
-from conversations.handover.file_types import ALLOWED, clean_name, detect_type, is_declared, is_named, safe_name
+from conversations.handover.file_types import (
+    ALLOWED,
+    clean_name,
+    detect_type,
+    is_declared,
+    is_kept,
+    is_named,
+    safe_name,
+)
 from conversations.handover.image_size import pixels_of
 from conversations.handover.media_types import detect_media
 from conversations.models import Attachment, Conversation, Message
@@ -51,6 +59,8 @@ def upload(conversation: Conversation, content: bytes, *, name: str, by: User | 
     wait or the storage is full.
     """
     content_type = _check(content, name=name)
+    if by is None and not is_kept(content_type, name):
+        raise _not_allowed(name)
     if by is None and not is_named(content_type, name):
         raise _differs(name)
     most = MAX_UNSENT if by else MAX_UNSENT_OF_CUSTOMER
@@ -81,6 +91,11 @@ def receive(
     return _store(conversation, content, name=name, content_type=content_type, message=message)
 
 
+def _not_allowed(name: str) -> Unprocessable:
+    names = {"shown": clean_name(name), "allowed": str(ALLOWED)}
+    return Unprocessable("file_type_not_allowed", gettext("%(shown)s can't be attached. Attach %(allowed)s.") % names)
+
+
 def _differs(name: str) -> Unprocessable:
     sentence = gettext("%(shown)s isn’t what its name says. Attach the original file.") % {"shown": clean_name(name)}
     return Unprocessable("file_type_differs", sentence)
@@ -98,10 +113,7 @@ def _check(content: bytes, *, name: str) -> str:
         raise Unprocessable("empty_file", gettext("%(shown)s is empty.") % {"shown": shown})
     _check_size(content, name=name, most=MAX_BYTES)
     if content_type is None:
-        raise Unprocessable(
-            "file_type_not_allowed",
-            gettext("%(shown)s can't be attached. Attach %(allowed)s.") % {"shown": shown, "allowed": str(ALLOWED)},
-        )
+        raise _not_allowed(name)
     if pixels_of(content, content_type) > MAX_PIXELS:
         sentence = gettext("%(shown)s has more than %(most)s million pixels.")
         raise Unprocessable("image_too_large", sentence % {"shown": shown, "most": MAX_PIXELS // 1_000_000})

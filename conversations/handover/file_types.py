@@ -34,10 +34,12 @@ _ENDINGS: dict[str, tuple[str, ...]] = {
 
 # For the `accept` of file inputs. A phone converts its pictures to one of these.
 FILE_TYPES = ",".join((*_ENDINGS, *(ending for endings in _ENDINGS.values() for ending in endings)))
-# What the endings say. SVG, HEIC and AVIF are images, too, of types that aren't kept.
+# What the endings say.
 _NAMED: Mapping[str, str] = {
     ending: content_type for content_type, endings in _ENDINGS.items() if content_type != TEXT for ending in endings
-} | dict.fromkeys((".svg", ".svgz", ".heic", ".avif", ".bmp", ".tiff"), "image/*")
+}
+# Endings of images that aren't kept. An SVG is a text that runs scripts; the others are no text anyway.
+_NOT_KEPT = (".svg", ".svgz", ".heic", ".avif", ".bmp", ".tiff")
 
 
 def detect_type(content: bytes) -> str | None:
@@ -60,7 +62,12 @@ def is_declared(content_type: str, declared: str) -> bool:
 
 def is_named(content_type: str, name: str) -> bool:
     """False if a file's name has the ending of an image or a PDF and its content is none."""
-    return is_declared(content_type, _NAMED.get(PurePosixPath(clean_name(name)).suffix.lower(), ""))
+    return is_declared(content_type, _NAMED.get(_ending(name), ""))
+
+
+def is_kept(content_type: str, name: str) -> bool:
+    """False for a text whose name is that of an image, such as an SVG."""
+    return content_type != TEXT or _ending(name) not in _NOT_KEPT
 
 
 def safe_name(name: str, content_type: str) -> str:
@@ -74,6 +81,10 @@ def clean_name(name: str) -> str:
     last = name.replace("\\", "/").rpartition("/")[2]
     letters = "".join(letter for letter in last if not has_control_characters(letter))
     return " ".join(letters.split()).lstrip(".")[-LONGEST_NAME:] or "file"
+
+
+def _ending(name: str) -> str:
+    return PurePosixPath(clean_name(name)).suffix.lower()
 
 
 def _is_text(content: bytes) -> bool:
