@@ -36,7 +36,7 @@ class FilesOff(ApiError):
 
 
 class TooManyUploads(ApiError):
-    """The project's customers upload too much at once."""
+    """A customer, or all customers of the project, upload too many files at once."""
 
     def __init__(self, seconds: float) -> None:
         wait = max(1, ceil(seconds))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -17,7 +16,12 @@ from django.views.decorators.http import require_POST
 
 from conversations.common.translations import language_of
 from conversations.handover.attachments import MAX_BYTES, MAX_PER_ANSWER
-from conversations.handover.customer_files import check_takes_files, upload_from_customer, uploaded_payload
+from conversations.handover.customer_files import (
+    TooManyUploads,
+    check_takes_files,
+    upload_from_customer,
+    uploaded_payload,
+)
 from conversations.handover.file_types import clean_name
 from conversations.portal.session import Visit, chat_for_message, open_visit, place_of
 from projects.api.idempotency import run_once
@@ -81,10 +85,9 @@ def language_in(request: HttpRequest, visit: Visit) -> str:
 
 
 def _admit(persona_id: str) -> None:
-    """Admit an upload of this customer. Raises ApiError."""
+    """Admit an upload of this customer. Raises TooManyUploads."""
     if wait := seconds_to_wait(f"portal_upload:{persona_id}", per_minute=UPLOADS_PER_MINUTE):
-        sentence = gettext("Too many files at once. Try again in a minute.")
-        raise ApiError("throttled", sentence, status=429, headers={"Retry-After": str(math.ceil(wait))})
+        raise TooManyUploads(wait)
 
 
 def _stored(visit: Visit, content: bytes, *, name: str) -> dict[str, Any]:
