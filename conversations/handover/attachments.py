@@ -114,7 +114,7 @@ def _check(content: bytes, *, name: str) -> str:
     _check_size(content, name=name, most=MAX_BYTES)
     if content_type is None:
         raise _not_allowed(name)
-    if pixels_of(content, content_type) > MAX_PIXELS:
+    if pixels_of(content) > MAX_PIXELS:
         sentence = gettext("%(shown)s has more than %(most)s million pixels.")
         raise Unprocessable("image_too_large", sentence % {"shown": shown, "most": MAX_PIXELS // 1_000_000})
     return content_type

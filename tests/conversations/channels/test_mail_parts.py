@@ -13,8 +13,8 @@ from conversations.channels.items import IncomingMessage
 from conversations.channels.mail.lifted import lift
 from conversations.channels.mail.message import CUT, item_of
 from conversations.channels.mail.mime import read_mime
-from conversations.channels.mail.pixels import read_size
 from conversations.channels.mail.words import images_of
+from conversations.handover.image_size import read_size
 from tests.conversations.channels.files import PDF, ZIP
 
 ADDRESS = "hello@nello.example"

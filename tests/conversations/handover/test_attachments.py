@@ -167,14 +167,14 @@ def test_an_image_that_would_fill_the_memory_is_refused(api: Client, row: Conver
     assert detect_type(bomb) == content_type
     assert upload(api, row, bomb, "a").json()["error"]["code"] == "image_too_large"
     assert upload(api, row, photo, "a").status_code == 201
-    assert pixels_of(photo[:8], content_type) == 0
+    assert pixels_of(photo[:8]) == 0
 
 
 def test_webp_has_three_forms() -> None:
     head = b"RIFF\0\0\0\0WEBP"
     lossless = (3 - 1) | (2 - 1) << 14
-    assert pixels_of(head + b"VP8L\0\0\0\0\x2f" + lossless.to_bytes(4, "little"), "image/webp") == 6
-    assert pixels_of(head + b"VP8 " + bytes(10) + b"\x03\0\x02\0", "image/webp") == 6
+    assert pixels_of(head + b"VP8L\0\0\0\0\x2f" + lossless.to_bytes(4, "little")) == 6
+    assert pixels_of(head + b"VP8 " + bytes(10) + b"\x03\0\x02\0") == 6
 
 
 def test_too_many_unsent_files_are_a_conflict(tenant: Tenant, api: Client, row: Conversation) -> None:
