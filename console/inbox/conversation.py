@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 
 from console.access import zone_of
 from console.inbox.activity import activity_of
-from console.inbox.facts import consents_of, facts_of
+from console.inbox.facts import consents_of, facts_of, field_label
 from console.inbox.listing import UNNAMED, initials
 from console.inbox.operator import operator_context
 from console.inbox.ticket_form import related_tickets
@@ -22,7 +22,7 @@ from conversations.common.customer_names import conversation_names
 from conversations.common.presenters import directives_payload
 from conversations.inbox.notes import unread_mentions
 from conversations.inbox.tags import tags_of
-from conversations.models import Conversation, ConversationStatus
+from conversations.models import Conversation, ConversationStatus, Directives
 from conversations.turns.flags import flag_reasons
 from projects.common.stored_sentences import translated
 from projects.models.permissions import Entry
@@ -106,8 +106,14 @@ def _person(entry: Entry, row: Conversation, *, zone: str) -> dict[str, Any]:
         "promised": promises_to(row.persona_id, zone=zone, now=timezone.now()),
         "todos": related_todos(entry.project, row.pk, zone=zone),
         "tickets": related_tickets(row.pk),
-        "directives": {**directives_payload(directives), "seq": directives.turn.seq} if directives else None,
+        "directives": _next_steps(directives) if directives else None,
     }
+
+
+def _next_steps(directives: Directives) -> dict[str, Any]:
+    payload = directives_payload(directives)
+    wanted = [field_label(key) for key in payload["to_collect"]]
+    return {**payload, "to_collect": wanted, "seq": directives.turn.seq}
 
 
 def _short(local: datetime) -> str:

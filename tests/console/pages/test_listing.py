@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from console import search
 from conversations.live.event_log import open_log
-from conversations.models import ConsentChange, Conversation, Event, PersonaField, Turn
+from conversations.models import ConsentChange, Conversation, Directives, Event, PersonaField, Turn
 from conversations.models.persona import Strength
 from conversations.prompts.observer import Quality
 from conversations.turns.flags import broken_claim, clear_flag, store_quality
@@ -162,6 +162,17 @@ def test_a_fact_of_another_visit_is_not_shown(owner: Client, tenant: Tenant) -> 
             PersonaField.objects.create(persona_id=row.persona_id, **field)
     text = owner.get(one_url(tenant, row)).content.decode()
     assert ("on Friday" in text, "on Sunday" in text) == (True, False)
+
+
+def test_what_is_still_to_ask_has_the_names_of_fields_for_people(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    with tenant.tx():
+        turn, document = Turn.objects.get(conversation=row), {"to_collect": ["phone", "party_size"]}
+        found = Directives.objects.create(conversation=row, turn=turn, version=1, document=document)
+        Conversation.objects.filter(pk=row.pk).update(directives=found)
+    shown = owner.get(one_url(tenant, row)).context["directives"]["to_collect"]
+    assert "party_size" not in shown
+    assert len(shown) == 2
 
 
 def test_a_conversation_opens_in_the_inspector(owner: Client, tenant: Tenant) -> None:
