@@ -95,22 +95,22 @@ def tend_due(*, seconds: float = math.inf) -> None:
 def tend(claim: Claim) -> bool:
     """Write or delete an object. False if its place failed; it is tried again later."""
     try:
-        _carry_out(claim)
+        _execute(claim)
     except ClaimLost:
         log.info("An object was needed no more, or was claimed by another worker.")
     except FileGone as gone:
-        _put_off(claim, f"The content to be moved is gone from {gone}.")
+        _postpone(claim, f"The content to be moved is gone from {gone}.")
     except FilesUnavailable as error:
         log.warning("A file could not be moved or deleted: %s", error)
-        _put_off(claim, str(error))
+        _postpone(claim, str(error))
         return False
     except Exception:  # the worker's boundary: an error must not stop the other objects
         log.exception("An object could not be written or deleted.")
-        _put_off(claim, BROKEN)
+        _postpone(claim, BROKEN)
     return True
 
 
-def _carry_out(claim: Claim) -> None:
+def _execute(claim: Claim) -> None:
     with tenant_tx(claim.organization_id):
         row = _claimed(claim).first()
         found = Attachment.objects.select_related("object").filter(pk=row.attachment_id).first() if row else None
@@ -120,7 +120,7 @@ def _carry_out(claim: Claim) -> None:
     if row.state == ObjectState.LEAVING:
         _delete(claim, row)
     elif found is None:
-        _let_leave(claim)
+        _mark_unneeded(claim)
     else:
         _write(claim, row, found)
 
@@ -146,7 +146,7 @@ def _write(claim: Claim, row: StoredObject, found: Attachment) -> None:
     try:
         _adopt(claim, row, found, content=content, digest=digest)
     except ClaimLost:
-        _let_leave(claim)
+        _mark_unneeded(claim)
         raise
     failpoint("file.moved")
 
@@ -166,13 +166,13 @@ def _adopt(claim: Claim, row: StoredObject, found: Attachment, *, content: bytes
             former.update(state=ObjectState.LEAVING, due_at=Now() + READERS_END)
 
 
-def _let_leave(claim: Claim) -> None:
+def _mark_unneeded(claim: Claim) -> None:
     """Have the object deleted that was written for nothing."""
     with tenant_tx(claim.organization_id):
         _claimed(claim).update(state=ObjectState.LEAVING, due_at=Now())
 
 
-def _put_off(claim: Claim, reason: str) -> None:
+def _postpone(claim: Claim, reason: str) -> None:
     pause = min(timedelta(seconds=2 ** min(claim.attempt, 10)), LONGEST_PAUSE)
     with tenant_tx(claim.organization_id):
         _claimed(claim).update(due_at=Now() + pause, error=reason[:LONGEST_ERROR])
