@@ -7,6 +7,7 @@ const ADDRESS = "/account/browsers";
 // What the server knows this browser by. Kept beyond the session, to name it when its address changes.
 const KNOWN = "push-browser";
 const RENEWED = "push-renewed";
+let renewing = null;
 
 /** Why messages can't come here, in words; empty if they can. */
 export function obstacle() {
@@ -44,6 +45,12 @@ export async function turnOn(key) {
  */
 export async function renew(key, { always = false } = {}) {
   if (obstacle() || Notification.permission !== "granted" || (!always && sessionStorage.getItem(RENEWED))) return null;
+  // Two parts of a page may ask at once.
+  renewing ??= renewNow(key).finally(() => (renewing = null));
+  return renewing;
+}
+
+async function renewNow(key) {
   const registration = await navigator.serviceWorker.getRegistration(SCOPE);
   let subscription = await registration?.pushManager.getSubscription();
   if (!subscription) return null;

@@ -92,6 +92,7 @@ def turn_on(page: Page, app: App) -> None:
     open_settings(page, app)
     page.get_by_role("button", name="Turn on in this browser").click()
     expect(page.locator("[data-push-here]")).to_be_visible()
+    expect(page.locator("[data-push-state]")).to_have_text("Notifications are on in this browser.")
 
 
 def stored(app: App) -> list[PushSubscription]:
