@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from llm.errors import LengthCut, SchemaMismatch
-from llm.health import HealthRegistry
+from llm.health import EndpointHealth, HealthRegistry
 from llm.structured import Mismatch, parse, parse_object, repair_messages, schema_of
 from llm.types import CallRecord, ChatRequest, Completion, Endpoint, FinishReason, ModelSpec, Recording
 from llm.wire import OutputSchema, WireRequest
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from llm.prices import Prices
     from outbound.guard import Guard
 
+TRANSCRIPTION = "transcription"
 Output = TypeVar("Output", bound=BaseModel)
 T = TypeVar("T")
 OnCall = Callable[[ChatRequest, CallRecord], object]
@@ -101,9 +102,14 @@ class Client:
                 failure = SchemaMismatch(f"The model's answer does not match the schema, even after one repair:\n{exc}")
             raise failure
 
-    async def transcribe(self, model: ModelSpec, recording: Recording, *, deadline_s: float) -> str:
-        """Return the words of a recording. It has no record: providers report no tokens. Asks once."""
-        return await self._sdk.transcribe(model, recording, deadline_s=deadline_s)
+    async def transcribe(self, model: ModelSpec, recording: Recording, *, deadline_s: float, record: OnRecord) -> str:
+        """Return the words of a recording. Asks once."""
+        from llm.transcription import TranscriptionCall
+
+        request = ChatRequest(skill=TRANSCRIPTION, template_hash="", model=model, messages=[])
+        call = TranscriptionCall(request, sdk=self._sdk, health=self._health_of(model), prices=self._prices)
+        with call.recorded(self._observed(request, record)):
+            return await call.transcribe(recording, deadline_s=deadline_s)
 
     async def aclose(self) -> None:
         """Close all connections. Running calls fail."""
@@ -127,8 +133,10 @@ class Client:
     def _call(self, request: ChatRequest) -> Call:
         from llm.call import Call
 
-        health = self._health.of(request.model.endpoint, current_tenant())
-        return Call(request, sdk=self._sdk, health=health, prices=self._prices)
+        return Call(request, sdk=self._sdk, health=self._health_of(request.model), prices=self._prices)
+
+    def _health_of(self, model: ModelSpec) -> EndpointHealth:
+        return self._health.of(model.endpoint, current_tenant())
 
 
 def _wire_request(request: ChatRequest, *, is_streamed: bool = False) -> WireRequest:

@@ -36,6 +36,7 @@ from llm.errors import (
     Unavailable,
 )
 from llm.features import ErrorReport
+from llm.transcript import Transcript, read_transcript
 from llm.types import Endpoint, ModelSpec, Recording
 from outbound.errors import BlockedAddress, NoSuchHost, NotSent, OutboundError, is_no_such_host
 from outbound.guard import Guard, transport_for
@@ -106,8 +107,8 @@ class Sdk:
         finally:
             await response.aclose()
 
-    async def transcribe(self, model: ModelSpec, recording: Recording, *, deadline_s: float) -> str:
-        """The words of a recording. Raises LlmError, without the server's own words, which may contain the key."""
+    async def transcribe(self, model: ModelSpec, recording: Recording, *, deadline_s: float) -> Transcript:
+        """The words of a recording, and their usage. Raises LlmError, without the server's own words, which may contain the key."""
         file = recording.name, recording.content, recording.content_type
         try:
             async with asyncio.timeout(deadline_s):
@@ -118,7 +119,7 @@ class Sdk:
             raise type(to_llm_error(error))("The model endpoint did not transcribe the recording.") from None
         if not isinstance(answer.text, str):
             raise BadAnswer("The model endpoint's transcription has no text.")
-        return answer.text
+        return read_transcript(answer.text, answer.usage)
 
     async def aclose(self) -> None:
         """Close all connections."""

@@ -88,11 +88,12 @@ class Picture:
 
 @dataclass(frozen=True)
 class Recording:
-    """A sound file that is transcribed."""
+    """A sound file that is transcribed. `seconds` is how long it plays, 0 if that is unknown."""
 
     name: str
     content_type: str
     content: bytes = field(repr=False)
+    seconds: float = 0
 
 
 class FinishReason(StrEnum):

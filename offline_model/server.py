@@ -158,7 +158,10 @@ class OfflineModel:
         if step and step.fault in STATUS_TEXTS:
             response = refusal(step.fault, retry_after=step.retry_after)
         else:
-            response = json_response(dump({"text": (step and step.text) or ""}))
+            words = (step and step.text) or ""
+            usage = {"type": "tokens", "input_tokens": len(body) // 1000 + 1, "output_tokens": len(words) // 4}
+            usage["total_tokens"] = usage["input_tokens"] + usage["output_tokens"]
+            response = json_response(dump({"text": words, "usage": usage}))
         record.status = response.status
         self.request_log.close(record, cancelled=False)
         return response

@@ -177,6 +177,7 @@ LATE = {
     ("privacy/apps.py", "privacy.registration"): "an app's models can be imported when all apps are ready",
     ("llm/client.py", "llm.sdk"): "the SDK is heavy: only a process that calls a model loads it",
     ("llm/client.py", "llm.call"): "it brings the SDK with it",
+    ("llm/client.py", "llm.transcription"): "it brings the SDK with it",
 }
 
 

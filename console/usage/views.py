@@ -44,6 +44,7 @@ PURPOSES: Mapping[str, str] = {
     "make_good": lazy("Corrections of broken promises"),
     "draft": lazy("Drafts for your team"),
     "translate": lazy("Translations for your team"),
+    "transcription": lazy("Transcriptions of voice messages"),
 }
 # The limits that the page shows, beside the month's figures.
 SHOWN = (Limit.MONTH_COST, Limit.MONTH_TOKENS, Limit.STORAGE, Limit.OPEN)

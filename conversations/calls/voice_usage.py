@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from llm.prices import Prices, cost_usd
+from llm.prices import AUDIO, Prices, cost_usd
 from llm.types import Usage
 
-# The price of a model's audio tokens has a name of its own.
-AUDIO = ":audio"
 # More than any response uses.
 MOST_TOKENS = 10_000_000
 

@@ -18,7 +18,7 @@ from conversations.channels.media import MOST_BYTES, TOO_LARGE, FetchLater, NotF
 from conversations.channels.placeholders import missing, placeholder, with_lines
 from conversations.channels.provider import Provider
 from conversations.channels.registry import PROVIDERS
-from conversations.channels.transcription import find_transcriber, transcribe
+from conversations.channels.transcription import OnRecord, find_transcriber, transcribe
 from conversations.channels.vcards import is_vcard, read_vcards
 from conversations.common.payloads import StoredAttachment
 from conversations.common.presenters import message_payload
@@ -33,9 +33,10 @@ from jobs.errors import Skip, TryLater
 from jobs.failpoints import failpoint
 from jobs.fence import reading
 from jobs.lanes import ClaimedJob, Lane, Mode, Queue
-from jobs.models import LIVE, Job, State
+from jobs.model_client import call_rows
+from jobs.models import LIVE, Job, ModelCall, State
 from jobs.outages import until_stored
-from llm.types import ModelSpec
+from llm.types import CallRecord, ModelSpec
 from projects.common.api_error import ApiError
 from projects.common.crypto import WrongSecret
 from projects.connections.integrations import Connection, open_source
@@ -125,9 +126,10 @@ async def run_channel_files(job: ClaimedJob) -> None:
     fetched = await _fetch_all(
         job, context, may_wait=job.token <= len(PAUSES), pause=PAUSES[min(job.token, len(PAUSES)) - 1]
     )
-    fetched = await _transcribe_all(context, fetched)
+    calls = list[CallRecord]()
+    fetched = await _transcribe_all(context, fetched, record=calls.append)
     failpoint("channel_files.fetched_pre_commit")
-    await until_stored(_attach, job, context, fetched)
+    await until_stored(_attach, job, context, fetched, calls)
     failpoint("channel_files.attached")
 
 
@@ -185,7 +187,7 @@ async def _fetch_all(job: ClaimedJob, context: FetchContext, *, may_wait: bool, 
     return fetched
 
 
-async def _transcribe_all(context: FetchContext, fetched: Sequence[Fetched]) -> list[Fetched]:
+async def _transcribe_all(context: FetchContext, fetched: Sequence[Fetched], *, record: OnRecord) -> list[Fetched]:
     """The files with what is said in them, side by side."""
     if (model := context.transcriber) is None:
         return list(fetched)
@@ -193,7 +195,7 @@ async def _transcribe_all(context: FetchContext, fetched: Sequence[Fetched]) -> 
     async def transcribed(file: RemoteFile, found: Fetched) -> Fetched:
         if isinstance(found, NotFetched):
             return found
-        return replace(found, transcript=await transcribe(model, file, found.content))
+        return replace(found, transcript=await transcribe(model, file, found.content, record=record))
 
     return list(await asyncio.gather(*map(transcribed, context.item.files, fetched)))
 
@@ -218,13 +220,17 @@ def _delivered(job: ClaimedJob, message_id: UUID, number: int) -> bytes:
     return content
 
 
-def _attach(job: ClaimedJob, context: FetchContext, fetched: Sequence[Fetched]) -> None:
+def _attach(job: ClaimedJob, context: FetchContext, fetched: Sequence[Fetched], calls: Sequence[CallRecord]) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
-        _show(log, context, fetched)
+        message = _show(log, context, fetched)
+        project_id, subject_id, turn_id = log.conversation.project_id, job.subject_id, message.turn_id
+        ModelCall.objects.bulk_create(
+            call_rows(calls, project_id=project_id, job_id=job.id, subject_id=subject_id, turn_id=turn_id)
+        )
         _release_replies(job)
 
 
-def _show(log: ConversationLog, context: FetchContext, fetched: Sequence[Fetched]) -> None:
+def _show(log: ConversationLog, context: FetchContext, fetched: Sequence[Fetched]) -> Message:
     """Store the files, and show them and what is missing in their message."""
     message = Message.objects.get(pk=context.message_id)
     lines, stored = list[str](), list[StoredAttachment]()
@@ -240,6 +246,7 @@ def _show(log: ConversationLog, context: FetchContext, fetched: Sequence[Fetched
     message.save(update_fields=["content", "attachments"])
     delete_contents(message.pk)
     log.add_event("message_files_added", payload=message_payload(message), type=EventType.MESSAGE)
+    return message
 
 
 def _line_of(file: RemoteFile, found: Fetched, name: str) -> str:

@@ -30,7 +30,7 @@ class Exchange:
 
 
 class FaultServer:
-    """Serves `/<case>/v1/chat/completions`. The last behavior of a case repeats."""
+    """Serves `/<case>/v1/…`. The last behavior of a case repeats."""
 
     def __init__(self) -> None:
         self.requests: dict[str, list[Exchange]] = defaultdict(list)
@@ -73,7 +73,9 @@ class FaultServer:
     async def _answer(self, case: str, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         lines = head.decode().strip().split("\r\n")[1:]
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
-        body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
+        sent = await reader.readexactly(int(headers.get("content-length", 0))) or b"{}"
+        is_form = headers.get("content-type", "").startswith("multipart/")
+        body = {} if is_form else json.loads(sent)
         exchange = Exchange(headers, body, reader, writer)
         self.requests[case].append(exchange)
         steps = self._behaviours[case]

@@ -10,12 +10,15 @@ from django.test import Client
 from conversations.handover.attachments import MAX_MEDIA_BYTES
 from conversations.handover.media_types import detect_media, seconds_of
 from conversations.models import Attachment, Conversation
+from jobs.models import ModelCall, ModelUsage
 from projects.agents.services import save_agent
 from tests.conversations.channels.conftest import Bot
 from tests.conversations.channels.files import AUDIO, JPEG, MP3, PNG, VIDEO, VOICE, until_read
 from tests.conversations.channels.graph_server import ANNA, Line
 from tests.conversations.channels.twilio_number import Number
 from tests.processes import ScriptedModel
+from tools.engine.limits.changes import set_organization_limit
+from tools.models import Limit
 
 pytestmark = pytest.mark.standing_worker
 
@@ -88,6 +91,30 @@ def test_a_transcript_is_stored_before_the_reply(transcribing: Bot, worker: obje
     assert (heard["model"], heard["ended"] <= asked["arrived"]) == ("whisper-1", True)
     said = asked["messages"][-1]["content"]
     assert ("[Voice message, 12 s] A table for four, please." in said, "<Files>" in said) == (True, False)
+
+
+def test_a_transcription_counts_as_other_model_calls(transcribing: Bot, worker: object, model: ScriptedModel) -> None:
+    model.script("transcription", text="A table for four, please.")
+    send(transcribing, "voice", VOICE)
+    message = until_read(transcribing.tenant)
+    with transcribing.tenant.tx():
+        call = ModelCall.objects.get(skill="transcription")
+        used = ModelUsage.objects.get(skill="transcription")
+    assert (call.model, call.output, call.messages) == ("whisper-1", "A table for four, please.", [])
+    assert (call.turn_id, call.subject_id) == (message.turn_id, message.conversation_id)
+    assert (used.calls, used.unpriced_tokens) == (1, call.input_tokens + call.output_tokens)
+    assert call.input_tokens > 0
+
+
+def test_an_organization_over_its_limit_transcribes_nothing(
+    transcribing: Bot, worker: object, model: ScriptedModel
+) -> None:
+    tenant = transcribing.tenant
+    with tenant.tx():
+        set_organization_limit(tenant.project, Limit.MONTH_TOKENS, 0, by=tenant.owner)
+    send(transcribing, "voice", VOICE)
+    assert until_read(tenant).content == "[Voice message, 12 s]"
+    assert model.requests("transcription") == []
 
 
 @pytest.mark.parametrize("fault", ["404", "500", "429"])
