@@ -88,6 +88,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "projects.accounts.accounts.sign_in_context",
                 "console.layout.account_pages_context",
             ],
+            "builtins": ["console.templatetags.icons"],
         },
     },
 ]
