@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 from pydantic_core import to_json
@@ -131,8 +131,8 @@ def read_offer(moment: Trigger, project: Project, *, channel: str) -> Offer:
 
 
 # Consecutive turns usually find the business in the same state, and an offer is expensive to build. An entry takes
-# about 20 kB.
-_cache: KeyedCache[Offer] = KeyedCache(max_entries=200)
+# about 20 kB. Offers for settings that may not be live have entries of their own.
+_cache: KeyedCache[Offer] = KeyedCache(max_entries=400)
 
 
 def read_offers(moment: Trigger, project: Project, config: AgentConfig, *, channels: Iterable[str]) -> dict[str, Offer]:
@@ -143,7 +143,14 @@ def read_offers(moment: Trigger, project: Project, config: AgentConfig, *, chann
     own = load_current_tools(project.pk) if state.has_own_moments else ()
     stored = stored_definitions()
     states = {channel: replace(state, channel=normalize_channel(channel)) for channel in channels}
-    return {channel: offer_at(moment, there, stored, own) for channel, there in states.items()}
+    if own:
+        return {channel: offer_at(moment, there, stored, own) for channel, there in states.items()}
+    return {
+        channel: _cache.get(
+            (project.pk, moment, there.channel, "settings"), (there, stored), partial(offer_at, moment, there, stored)
+        )
+        for channel, there in states.items()
+    }
 
 
 def offer_at(
