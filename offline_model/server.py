@@ -159,9 +159,9 @@ class OfflineModel:
             response = refusal(step.fault, retry_after=step.retry_after)
         else:
             words = (step and step.text) or ""
-            usage = {"type": "tokens", "input_tokens": len(body) // 1000 + 1, "output_tokens": len(words) // 4}
-            usage["total_tokens"] = usage["input_tokens"] + usage["output_tokens"]
-            response = json_response(dump({"text": words, "usage": usage}))
+            heard, said = len(body) // 1000 + 1, len(words) // 4
+            counts = {"input_tokens": heard, "output_tokens": said, "total_tokens": heard + said}
+            response = json_response(dump({"text": words, "usage": {"type": "tokens", **counts}}))
         record.status = response.status
         self.request_log.close(record, cancelled=False)
         return response
