@@ -18,7 +18,7 @@ from console.parameters import parse_uuid
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.customers.search import find_customers
-from conversations.models import Conversation, Persona, PersonaField, Tag
+from conversations.models import IS_UPLOAD, Conversation, Persona, PersonaField, Tag
 from projects.models import Project
 from projects.models.permissions import Entry
 
@@ -110,7 +110,7 @@ def _contacts(personas: Collection[UUID]) -> dict[UUID, dict[str, str]]:
 
 def _talks(personas: Collection[UUID]) -> dict[UUID, tuple[int, datetime]]:
     """The number of each customer's conversations, and the latest activity in one."""
-    rows = Conversation.objects.filter(persona_id__in=personas).order_by().values_list("persona_id")
+    rows = Conversation.objects.filter(~IS_UPLOAD, persona_id__in=personas).order_by().values_list("persona_id")
     counted = rows.annotate(count=Count("pk"), last=Max("updated_at"))
     return {persona: (count, last) for persona, count, last in counted}
 

@@ -24,7 +24,7 @@ from conversations.files.contents import content_of, fetch
 from conversations.files.places import FileGone, FilesUnavailable
 from conversations.handover.attachments import stored_attachment, upload
 from conversations.handover.customer_files import upload_from_customer, uploaded_payload
-from conversations.models import Attachment
+from conversations.models import Attachment, Conversation
 from projects.api.idempotency import idempotent
 from projects.api.typed_responses import Created
 from projects.api.uploads import keep_body
@@ -95,7 +95,10 @@ class MessageAttachments(UploadView):
         """
         self.require_write_access(conversation_id)
         row = self.bare_conversation(conversation_id)
-        stored = upload_from_customer(row, request._request.body, name=request.query_params.get("name", ""))
+        try:
+            stored = upload_from_customer(row, request._request.body, name=request.query_params.get("name", ""))
+        except Conversation.DoesNotExist as error:
+            raise Http404 from error
         return Created(uploaded_payload(stored))
 
 

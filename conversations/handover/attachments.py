@@ -26,7 +26,8 @@ from conversations.handover.file_types import (
 )
 from conversations.handover.image_size import pixels_of
 from conversations.handover.media_types import detect_media
-from conversations.models import Attachment, Conversation, Message
+from conversations.live.event_log import lock_conversation
+from conversations.models import IS_UPLOAD, Attachment, Conversation, Message
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import Conflict, Unprocessable
 from projects.models import User
@@ -41,8 +42,6 @@ MAX_PER_ANSWER = 5
 # Files that wait in a conversation to be sent.
 MAX_UNSENT = 50
 MAX_UNSENT_OF_CUSTOMER = 20
-# The `via` of conversations that customers begin, in the widget and on their page.
-BEGUN_BY_CUSTOMERS = ("widget", "portal")
 # Files that were not sent are deleted after this long.
 KEPT = timedelta(days=1)
 _UNSENT = """
@@ -180,12 +179,11 @@ def delete_unsent() -> None:
 def _delete(attachment_id: UUID) -> None:
     """Delete the file, and the conversation that its upload began if nothing was ever said in it."""
     found = Attachment.objects.filter(pk=attachment_id, message=None)
-    began = list(found.filter(conversation__last_event=0, uploaded_by=None).values_list("conversation_id", flat=True))
-    found.delete()
-    if began and not Attachment.objects.filter(conversation_id__in=began).exists():
-        # Locked first: a message that comes meanwhile keeps the conversation.
-        rows = Conversation.objects.filter(pk__in=began, last_event=0, metadata__via__in=BEGUN_BY_CUSTOMERS)
-        empty = list(rows.select_for_update().values_list("pk", flat=True))
-        # Without a cascade, which facts forbid: what staff has added to it, such as a tag, keeps it.
-        with suppress(IntegrityError), transaction.atomic():
-            Conversation.objects.filter(pk__in=empty)._raw_delete(using="default")
+    for conversation_id, user_id in found.values_list("conversation_id", "uploaded_by_id"):
+        # Locked before its files, as a message that sends them does.
+        lock_conversation(conversation_id)
+        found.delete()
+        if user_id is None and not Attachment.objects.filter(conversation_id=conversation_id).exists():
+            # Without a cascade, which facts forbid: what staff has added to it, such as a tag, keeps it.
+            with suppress(IntegrityError), transaction.atomic():
+                Conversation.objects.filter(IS_UPLOAD, pk=conversation_id)._raw_delete(using="default")

@@ -15,6 +15,7 @@ from conversations.common.attachment_links import customer_file_url
 from conversations.common.file_lines import content_with_files
 from conversations.common.payloads import AttachmentPayload
 from conversations.handover.attachments import MAX_PER_ANSWER, mark_sent, stored_attachment, take_unsent, upload
+from conversations.live.event_log import hold_conversation
 from conversations.models import Attachment, Conversation
 from conversations.turns.channel_signals import ConversationOver, is_closed
 from conversations.turns.services import Posted, post_message
@@ -98,7 +99,11 @@ def check_takes_files(project: Project) -> None:
 
 
 def upload_from_customer(conversation: Conversation, content: bytes, *, name: str) -> Attachment:
-    """Store a file for the customer's next message. Raises Unprocessable, Conflict and ConversationOver."""
+    """Store a file for the customer's next message. Raises Unprocessable, Conflict and ConversationOver, and
+    Conversation.DoesNotExist if the conversation was deleted meanwhile.
+    """
+    if not hold_conversation(conversation.pk):
+        raise Conversation.DoesNotExist
     if is_closed(conversation):
         raise ConversationOver
     try:

@@ -249,3 +249,9 @@ def job_log(
 def lock_conversation(conversation_id: UUID) -> None:
     """Lock the conversation for the rest of the transaction, as `open_log` does."""
     Conversation.objects.select_for_update(of=("self",)).filter(pk=conversation_id).values_list("pk").first()
+
+
+def hold_conversation(conversation_id: UUID) -> bool:
+    """True if the conversation exists. It can't be deleted before the commit."""
+    rows = Conversation.objects.select_for_update(no_key=True, of=("self",)).filter(pk=conversation_id)
+    return rows.values_list("pk").first() is not None

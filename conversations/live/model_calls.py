@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from conversations.models import Conversation, Turn
+from conversations.live.event_log import hold_conversation
+from conversations.models import Turn
 from jobs.errors import GiveUp
 from jobs.lanes import ClaimedJob
 from jobs.model_client import call_rows, without_content
@@ -34,15 +35,9 @@ def store_calls_about(
     """
     with tenant_tx(organization_id):
         rows = call_rows(records, project_id=project_id, job_id=None, subject_id=conversation_id, turn_id=None)
-        if conversation_id is not None and not _is_there(conversation_id):
+        if conversation_id is not None and not hold_conversation(conversation_id):
             rows = [without_content(row) for row in rows]
         ModelCall.objects.bulk_create(rows)
-
-
-def _is_there(conversation_id: UUID) -> bool:
-    """True if the conversation exists. It can't be deleted before the commit."""
-    rows = Conversation.objects.select_for_update(no_key=True, of=("self",)).filter(pk=conversation_id)
-    return rows.values_list("pk").first() is not None
 
 
 def add_calls(writes: WriteBatch, job: ClaimedJob, turn: Turn, records: Sequence[CallRecord]) -> None:

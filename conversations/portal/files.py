@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.core.files.uploadedfile import UploadedFile
@@ -23,6 +23,7 @@ from conversations.handover.customer_files import (
     uploaded_payload,
 )
 from conversations.handover.file_types import clean_name
+from conversations.models import Conversation
 from conversations.portal.session import Visit, chat_for_message, open_visit, place_of
 from projects.api.idempotency import run_once
 from projects.api.throttling import seconds_to_wait
@@ -92,7 +93,12 @@ def _admit(persona_id: str) -> None:
 
 def _stored(visit: Visit, content: bytes, *, name: str) -> dict[str, Any]:
     check_takes_files(visit.project)
-    return {**uploaded_payload(upload_from_customer(chat_for_message(visit), content, name=name))}
+    try:
+        with tenant_tx(cast(UUID, visit.persona.organization_id)):
+            return {**uploaded_payload(upload_from_customer(chat_for_message(visit), content, name=name))}
+    except Conversation.DoesNotExist:
+        # Deleted meanwhile, with its unsent files.
+        return _stored(visit, content, name=name)
 
 
 def _files_of(request: HttpRequest) -> Iterator[UploadedFile[Any]]:

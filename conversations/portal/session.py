@@ -251,6 +251,9 @@ def post_customer_message(visit: Visit, content: str, *, attachments: Sequence[U
     try:
         with tenant_tx(cast(UUID, visit.persona.organization_id)):
             return post_with_files(conversation.pk, content, attachments)
+    except Conversation.DoesNotExist:
+        # Deleted meanwhile, with its unsent files.
+        return post_with_files(_start_once(visit).pk, content, attachments)
     except ConversationOver:
         begun = _start_once(visit, after=conversation)
         move_unsent(attachments, source=conversation, target=begun)

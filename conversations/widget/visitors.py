@@ -129,7 +129,12 @@ def upload_visitor_file(
         conversation = _start_once(project, visitor, address=address)
     elif is_closed(conversation) and conversation.operator_id is None:
         conversation = _start_once(project, visitor, address=address, after=conversation)
-    return uploaded_payload(upload_from_customer(conversation, content, name=name))
+    try:
+        with tenant_tx(current_organization_id()):
+            return uploaded_payload(upload_from_customer(conversation, content, name=name))
+    except Conversation.DoesNotExist:
+        # Deleted meanwhile, with its unsent files.
+        return upload_visitor_file(project, visitor, content, name=name, address=address)
 
 
 def post_visitor_message(
@@ -144,6 +149,8 @@ def post_visitor_message(
     try:
         with tenant_tx(current_organization_id()):
             return post_with_files(conversation.pk, content, attachments)
+    except Conversation.DoesNotExist:
+        return post_visitor_message(project, visitor, content, address=address, attachments=attachments)
     except ConversationOver:
         if conversation.operator_id is not None:
             raise

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 
-from conversations.handover.attachments import MAX_BYTES, MAX_PER_ANSWER
+from conversations.handover.attachments import MAX_BYTES, MAX_PER_ANSWER, delete_unsent
 from conversations.models import Attachment, Conversation, ConversationStatus, Message
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.conversations.handover.test_attachments import PDF, PNG
 from tests.conversations.portal.test_portal import call as call
@@ -154,3 +157,25 @@ def test_a_link_that_we_never_signed_takes_no_file(call: Conversation, client: C
 def test_an_upload_needs_the_pages_token(call: Conversation) -> None:
     """Another site can't upload in the customer's name."""
     assert upload(Client(enforce_csrf_checks=True), call).status_code == 403
+
+
+def test_an_upload_and_a_message_beside_the_deletion_begin_another_chat(
+    call: Conversation, client: Client, tenant: Tenant
+) -> None:
+    """The sweep deletes the chat after they have found it."""
+
+    def outdated() -> str:
+        id = upload(client, call).json()["id"]
+        with tenant.tx():
+            Attachment.objects.update(created_at=timezone.now() - timedelta(hours=25))
+        return str(id)
+
+    outdated()
+    with meanwhile('"conversations_conversation"."channel" = ', delete_unsent):
+        assert upload(client, call, PDF, "b.pdf").status_code == 201
+    id = outdated()
+    with meanwhile('"conversations_conversation"."channel" = ', delete_unsent):
+        assert send(client, call, words="Hello", ids=[id]).status_code == 422
+    outdated()
+    with meanwhile('"conversations_conversation"."channel" = ', delete_unsent):
+        assert send(client, call, words="Hello").status_code == 202

@@ -9,15 +9,20 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
+from console.dashboard.metrics import project_figures
+from conversations.analytics.period import last_days
 from conversations.handover.attachments import MAX_BYTES, MAX_PER_ANSWER, MAX_UNSENT_OF_CUSTOMER, delete_unsent, upload
 from conversations.handover.operators import answer, take_over
 from conversations.models import Attachment, Conversation, ConversationStatus, Message
 from conversations.widget import limits
 from conversations.widget.limits import Limit
 from projects.api.body_limit import MAX_UPLOADS, BodyLimit
+from tests.concurrent import meanwhile
 from tests.conftest import Tenant
+from tests.console.pages.conftest import browser
 from tests.conversations.handover.test_attachments import PDF, PNG, path_of
 from tests.conversations.widget.conftest import Placed, Visitor, refusal
 
@@ -242,6 +247,48 @@ def test_an_unsent_file_goes_after_a_day_with_the_conversation_it_began(
     with tenant.tx():
         assert not Attachment.objects.exists()
         assert Conversation.objects.get().messages.count() == 1
+
+
+def test_staff_see_no_conversation_until_something_was_sent(tenant: Tenant, visitor: Visitor) -> None:
+    """The list of the inbox and of the API, and the figures of the home page."""
+
+    def seen() -> list[Any]:
+        page = browser(tenant.owner).get(reverse("inbox", args=[tenant.project.slug]) + "?view=all").context
+        listed = Client().get("/api/v1/conversations", headers=tenant.headers).json()["results"]
+        with tenant.tx():
+            begun = project_figures(tenant.project, last_days(timezone.now(), days=7, timezone="UTC")).now.conversations
+        return [len(page["rows"]), page["tabs"]["all"], page["has_any"], len(listed), begun]
+
+    id = send_file(visitor).json()["id"]
+    before = seen()
+    say(visitor, id)
+    assert (before, seen()) == ([0, "0", False, 0, 0], [1, "1", True, 1, 1])
+
+
+def test_an_upload_beside_the_deletion_begins_another_conversation(tenant: Tenant, visitor: Visitor) -> None:
+    """The sweep deletes the conversation after the upload has found it."""
+    outdated(tenant, visitor)
+    with meanwhile("conversations_conversation", delete_unsent):
+        assert send_file(visitor, PDF, "b.pdf").status_code == 201
+    with tenant.tx():
+        assert [file.name for file in Attachment.objects.filter(conversation=Conversation.objects.get())] == ["b.pdf"]
+
+
+def test_a_message_beside_the_deletion_begins_another_conversation(tenant: Tenant, visitor: Visitor) -> None:
+    id = outdated(tenant, visitor)
+    with meanwhile("conversations_conversation", delete_unsent):
+        assert refusal(say(visitor, id), 422) == "invalid_attachment"
+    outdated(tenant, visitor)
+    with meanwhile("conversations_conversation", delete_unsent):
+        assert say(visitor, content="Hello").status_code == 202
+
+
+def outdated(tenant: Tenant, visitor: Visitor) -> str:
+    """Upload a file that the next sweep deletes."""
+    id = send_file(visitor).json()["id"]
+    with tenant.tx():
+        Attachment.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    return str(id)
 
 
 def test_the_answer_says_nothing_of_how_files_are_kept(visitor: Visitor) -> None:
