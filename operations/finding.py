@@ -59,11 +59,6 @@ class Section:
 Check = Callable[[], Section]
 
 
-def plural(number: int, one: str, many: str) -> str:
-    """A number with its noun, and what else depends on it."""
-    return f"{number} {one if number == 1 else many}"
-
-
 def ok(says: str) -> Finding:
     return Finding(State.OK, says)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.db import DatabaseError, connections
 from django.utils.translation import gettext
 
-from operations.files import FILES, check_files, probe_files
+from operations.files import check_files, probe_files
 from operations.finding import Section, bad
 from operations.keys import check_keys
 from operations.machine import check_certificate, check_disk
@@ -33,7 +33,7 @@ def examine(*, writes: bool = False) -> list[Section]:
         (gettext("Model servers"), lambda: check_model_servers(workers)),
         (DATABASE, check_database),
         ("Redis", check_redis),
-        (FILES, probe_files if writes else check_files),
+        (gettext("Files"), probe_files if writes else check_files),
         (gettext("Disk"), check_disk),
         (gettext("Certificate"), check_certificate),
         (gettext("Encryption keys"), check_keys),

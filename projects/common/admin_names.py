@@ -6,6 +6,8 @@ messages of the catalogs: `tests.messages` collects them from `NAMES`. Names tha
 
 from __future__ import annotations
 
+import re
+
 from django.db.models import Field, Model
 from django.utils.functional import Promise
 
@@ -14,23 +16,50 @@ from projects.common.translation import plazy
 MODEL, FIELD = "model", "field"
 # The names of every model that the admin shows, with their contexts.
 NAMES: set[tuple[str, str]] = set()
+# How people write what an attribute's or a class's name can't.
+SPELLINGS = {
+    "after action": "after-action",
+    "api": "API",
+    "email": "e-mail",
+    "follow up": "follow-up",
+    "http": "HTTP",
+    "id": "ID",
+    "ids": "IDs",
+    "idn": "IDN",
+    "ref": "reference",
+    "reauth": "reauthentication",
+    "seq": "sequence number",
+    "sha256": "SHA-256",
+    "slack": "Slack",
+    "sms": "SMS",
+    "timezone": "time zone",
+    "url": "URL",
+}
+_MISSPELLED = re.compile(rf"\b({'|'.join(SPELLINGS)})(?=s?\b)")
 
 
 def translate_names(model: type[Model]) -> None:
     """Make the names of a model and of its fields translations of themselves. Migrations don't contain them."""
     options = model._meta
     own_plural = options.original_attrs.get("verbose_name_plural")
-    options.verbose_name_plural = _translated(MODEL, own_plural or _plural(options.verbose_name))
-    options.verbose_name = _translated(MODEL, options.verbose_name)
+    options.verbose_name_plural = _translated(MODEL, spelled(own_plural or _plural(options.verbose_name)))
+    options.verbose_name = _translated(MODEL, spelled(options.verbose_name))
     for field in options.get_fields():
         if isinstance(field, Field):
-            field.verbose_name = _translated(FIELD, field.verbose_name)
+            field.verbose_name = _translated(FIELD, spelled(field.verbose_name))
             field.help_text = _translated(FIELD, field.help_text)
 
 
 def field_name(column: str) -> str:
     """The name of a column that the admin shows in place of a field, as a translation of itself."""
-    return _translated(FIELD, column.replace("_", " "))
+    return _translated(FIELD, spelled(column.replace("_", " ")))
+
+
+def spelled(name: str | Promise | None) -> str | Promise | None:
+    """A name with the acronyms and hyphens that Python's names don't have; that of a library as it is."""
+    if not isinstance(name, str):
+        return name
+    return _MISSPELLED.sub(lambda word: SPELLINGS[word[0]], name)
 
 
 def _plural(name: str | Promise | None) -> str | Promise | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from django.contrib import admin
 from django.db.models import Field
 from django.urls import reverse
 from django.utils.translation import override
 
 from conversations.models import Delivery
+from projects.common.admin_names import spelled
 from tenancy.personal_data import TableContents
 from tests.conftest import Tenant
 from tests.tenancy.conftest import browser
@@ -21,6 +23,23 @@ def test_every_model_and_field_of_ours_is_named_in_german() -> None:
         fields = [field for model in models for field in model._meta.fields if isinstance(field, Field)]
         english = {str(field.verbose_name) for field in fields if " at" in str(field.verbose_name)[-3:]}
     assert english == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("api key", "API key"),
+        ("api keys", "API keys"),
+        ("calendar url", "calendar URL"),
+        ("external ids", "external IDs"),
+        ("follow ups", "follow-ups"),
+        ("paid", "paid"),
+        ("message ref", "message reference"),
+        ("preference", "preference"),
+    ],
+)
+def test_acronyms_are_capitals(name: str, expected: str) -> None:
+    assert spelled(name) == expected
 
 
 def test_a_list_has_columns_in_the_readers_language(tenant: Tenant) -> None:
