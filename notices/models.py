@@ -137,7 +137,7 @@ class PushSubscription(TenantModel):
 
     `browser` is the digest of its endpoint, the same in each organization of the person. `secret` holds the endpoint and
     the browser's keys, encrypted. `error` is the reason for which the last message was refused. After `failures` in a
-    row, the next message waits until `retry_at`.
+    row, the next message waits until `retry_at`. `digest_at` is the time of the last message that could wait.
     """
 
     member = TenantForeignKey("projects.Member", related_name="push_subscriptions")
@@ -146,6 +146,7 @@ class PushSubscription(TenantModel):
     secret = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
     sent_at = models.DateTimeField(null=True)
+    digest_at = models.DateTimeField(null=True)
     error = models.CharField(max_length=300, blank=True)
     failures = models.PositiveSmallIntegerField(default=0)
     retry_at = models.DateTimeField(null=True)

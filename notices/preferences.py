@@ -44,8 +44,8 @@ class Preferences:
         return PAUSES[self.frequency]
 
     @property
-    def slack_pause(self) -> timedelta:
-        """The shortest time between two Slack messages."""
+    def message_pause(self) -> timedelta:
+        """The shortest time between two Slack messages, or between two push messages that can wait."""
         return timedelta(0) if self.frequency == Frequency.AT_ONCE else self.pause
 
     def quiet_until(self, now: datetime) -> datetime | None:

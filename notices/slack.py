@@ -159,7 +159,7 @@ def _is_postponed(stored: NoticeSettings, due: Sequence[Notice]) -> bool:
     """True in quiet hours and during the pause after the last message; a later job is then queued."""
     now: datetime = vars(stored)["now"]
     wanted = preferences_of([stored.member_id])[stored.member_id]
-    ends = [wanted.quiet_until(now), stored.slack_sent_at + wanted.slack_pause if stored.slack_sent_at else None]
+    ends = [wanted.quiet_until(now), stored.slack_sent_at + wanted.message_pause if stored.slack_sent_at else None]
     later = max((end for end in ends if end is not None and end > now), default=None)
     if later is None:
         return False

@@ -23,7 +23,7 @@ from jobs.models import State
 from notices import slack
 from notices.links import path_of
 from notices.models import Notice, NoticeKind, PushMessage, PushSubscription, Send
-from notices.preferences import preferences_of
+from notices.preferences import STANDARD, Preferences, preferences_of
 from notices.push.sending import DAY_SECONDS, Content, PushResult, Receiver, opened, send
 from outbound.tenant import on_behalf_of
 from projects.accounts.languages import language_of_user
@@ -33,14 +33,16 @@ from tenancy.scope import current_organization_id
 from tenancy.threads import in_db
 
 LANE = "notice_push"
-# More than these, after quiet hours or a pause, are one message.
-MOST_SINGLE = 3
+# More than these, after quiet hours or a pause, are one message. Of a digest, more than one.
+MOST_SINGLE, MOST_IN_DIGEST = 3, 1
 SUMMARY = "notices"
 LONGEST_TEXT = 160
 LONGEST_ERROR = 300
-# A customer waits for somebody, or a colleague for an answer.
+# A customer waits for somebody, or a colleague for an answer. These are in no digest.
 URGENT = frozenset({NoticeKind.WAITS, NoticeKind.ASSIGNED, NoticeKind.MENTIONED})
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
+Due = tuple[PushMessage, Notice]
+SentTogether = tuple[Content, Sequence[PushMessage]]
 
 # A new id for a notice that is raised anew while its earlier message is on its way.
 _OWE = Prepared("""
@@ -59,7 +61,7 @@ class PushRun:
     receiver: Receiver
     language: str
     project_id: UUID
-    messages: Sequence[tuple[Content, Sequence[PushMessage]]]
+    messages: Sequence[SentTogether]
 
 
 def queue(member_id: UUID, notice_id: UUID, *, project_id: UUID) -> None:
@@ -99,39 +101,55 @@ def _claim(job: ClaimedJob) -> PushRun | None:
     with job_tx(job):
         found = PushSubscription.objects.select_related("member__user").annotate(now=Now())
         subscription = found.filter(pk=job.subject_id, member__user__is_active=True).first()
-        due = _due(subscription) if subscription else []
+        wanted = preferences_of([subscription.member_id])[subscription.member_id] if subscription else STANDARD
+        due = _ready(subscription, _due(subscription, wanted), wanted) if subscription else []
         receiver = _opened(subscription, job.organization_id) if subscription and due else None
-        if subscription is None or receiver is None or _is_postponed(subscription, due[0][1]):
+        if subscription is None or receiver is None:
             prove(job, finish=State.DONE)
             return None
         language = language_of_user(subscription.member.user)
         with override(language):
-            return PushRun(receiver, language, due[0][1].project_id, _contents(due))
+            return PushRun(receiver, language, due[0][1].project_id, _contents(due, wanted))
 
 
-def _due(subscription: PushSubscription) -> list[tuple[PushMessage, Notice]]:
-    """The messages that wait for the browser, oldest first. Those that were read or are older than a day are deleted."""
-    since = vars(subscription)["now"] - timedelta(seconds=DAY_SECONDS)
+def _due(subscription: PushSubscription, wanted: Preferences) -> list[Due]:
+    """The messages that wait for the browser, oldest first.
+
+    Those that were read are deleted, and those older than a day and the pause of a digest.
+    """
+    since = vars(subscription)["now"] - timedelta(seconds=DAY_SECONDS) - wanted.message_pause
     rows = {row.notice_id: row for row in PushMessage.objects.filter(subscription=subscription)}
-    wanted = Notice.objects.filter(Q(pk__in=rows), read_at=None, created_at__gt=since).select_related("project")
-    due = [(rows.pop(notice.pk), notice) for notice in wanted.order_by("created_at", "id")]
+    unread = Notice.objects.filter(Q(pk__in=rows), read_at=None, created_at__gt=since).select_related("project")
+    due = [(rows.pop(notice.pk), notice) for notice in unread.order_by("created_at", "id")]
     PushMessage.objects.filter(pk__in=[row.pk for row in rows.values()]).delete()
     return due
 
 
-def _is_postponed(subscription: PushSubscription, notice: Notice) -> bool:
-    """True in quiet hours and in the pause after a failure; a later job is then queued."""
+def _ready(subscription: PushSubscription, due: Sequence[Due], wanted: Preferences) -> Sequence[Due]:
+    """The messages to send now: none in quiet hours and in the pause after a failure, and only the urgent ones between two
+    digests. A later job is queued for the others.
+    """
     now: datetime = vars(subscription)["now"]
-    wanted = preferences_of([subscription.member_id])[subscription.member_id]
     ends = (wanted.quiet_until(now), subscription.retry_at)
-    later = max((end for end in ends if end is not None and end > now), default=None)
-    if later is not None:
-        _queue_later(subscription, notice.project_id, later)
-    return later is not None
+    later, ready = max((end for end in ends if end is not None and end > now), default=None), list[Due]()
+    if later is None and subscription.digest_at is not None and wanted.message_pause:
+        later, ready = subscription.digest_at + wanted.message_pause, [one for one in due if one[1].kind in URGENT]
+    if later is None or later <= now:
+        return due
+    if len(ready) < len(due):
+        _queue_later(subscription, due[0][1].project_id, later)
+    return ready
 
 
-def _contents(due: Sequence[tuple[PushMessage, Notice]]) -> list[tuple[Content, Sequence[PushMessage]]]:
-    if len(due) <= MOST_SINGLE:
+def _contents(due: Sequence[Due], wanted: Preferences) -> list[SentTogether]:
+    if not wanted.message_pause:
+        return _grouped(due, most_single=MOST_SINGLE)
+    digest, urgent = ([one for one in due if (one[1].kind in URGENT) is is_urgent] for is_urgent in (False, True))
+    return [*_grouped(urgent, most_single=MOST_SINGLE), *_grouped(digest, most_single=MOST_IN_DIGEST)]
+
+
+def _grouped(due: Sequence[Due], *, most_single: int) -> list[SentTogether]:
+    if len(due) <= most_single:
         return [(_content(notice), [row]) for row, notice in due]
     newest = due[-1][1]
     headline = ngettext("%(count)s notification", "%(count)s notifications", len(due)) % {"count": len(due)}
@@ -163,7 +181,11 @@ def _finish(job: ClaimedJob, due: PushRun, results: Sequence[PushResult]) -> Non
         if last.is_gone:
             subscription.delete()
             return
-        _note(subscription, last)
+        is_digest = any(
+            result.state is Send.SENT and not content.is_urgent
+            for (content, _), result in zip(due.messages, results, strict=False)
+        )
+        _note(subscription, last, is_digest=is_digest)
         if subscription.retry_at is not None:
             _queue_later(subscription, due.project_id, subscription.retry_at)
 
@@ -179,7 +201,7 @@ def _settle(rows: Sequence[PushMessage], result: PushResult) -> None:
         notices.update(browser=result.state)
 
 
-def _note(subscription: PushSubscription, result: PushResult) -> None:
+def _note(subscription: PushSubscription, result: PushResult, *, is_digest: bool) -> None:
     """Store the last outcome with the browser. After a failure, the pause grows unless the push service names one."""
     now: datetime = vars(subscription)["now"]
     subscription.error = result.error[:LONGEST_ERROR]
@@ -192,7 +214,9 @@ def _note(subscription: PushSubscription, result: PushResult) -> None:
         subscription.failures, subscription.retry_at = 0, None
     if result.state is Send.SENT:
         subscription.sent_at = now
-    subscription.save(update_fields=["error", "sent_at", "failures", "retry_at"])
+    if is_digest:
+        subscription.digest_at = now
+    subscription.save(update_fields=["error", "sent_at", "digest_at", "failures", "retry_at"])
 
 
 def _queue_later(subscription: PushSubscription, project_id: UUID, at: datetime) -> None:

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from django.templatetags.static import static
 
 from jobs.models import Job, State
-from notices.models import Notice, NoticeKind, PushMessage, PushSubscription, Send
+from notices.models import Frequency, Notice, NoticeKind, PushMessage, PushSubscription, Send
 from notices.push import lane
 from notices.push.sending import checked_receiver
 from notices.push.subscriptions import MOST_BROWSERS, add_browser, remove_browsers
@@ -60,6 +60,12 @@ def rows(tenant: Tenant, model: type[models.Model] = PushSubscription) -> list[A
         return list(model._default_manager.all())
 
 
+def let_pass(tenant: Tenant, time: timedelta) -> None:
+    """Let so much time pass since the last digest of each browser."""
+    with tenant.tx():
+        PushSubscription.objects.update(digest_at=models.F("digest_at") - time)
+
+
 def make_due(tenant: Tenant) -> None:
     """Let the waiting jobs begin now, and the pause of each browser be over."""
     with tenant.tx():
@@ -88,7 +94,7 @@ def test_a_notice_reaches_each_browser_in_the_words_of_its_e_mail(
         "title": "The outcome of an effect is unknown",
         "text": "SMS to Ada",
         "url": f"/p/{tenant.project.slug}/effects/{subject}",
-        "icon": static("img/notification.png"),
+        "icon": static("img/icon-192.png"),
     }
     assert [browser.shown(service) for browser in browsers] == [[expected], [expected]]
     assert (notice.browser, rows(tenant, PushMessage)) == (Send.SENT, [])
@@ -304,6 +310,46 @@ def test_what_is_raised_anew_while_its_message_leaves_is_sent_again(
     for _ in range(2):
         send_all(tenant)
     assert (len(service.log), rows(tenant, PushMessage)) == (2, [])
+
+
+def test_a_digest_gathers_what_can_wait(tenant: Tenant, service: Target, turn_on: TurnOn, raised: Raise) -> None:
+    browser = turn_on()
+    choose(tenant, tenant.owner, frequency=Frequency.HOURLY)
+    for text in ("first", "second", "third"):
+        raised(text=text)
+        send_all(tenant)
+    assert [shown["text"] for shown in browser.shown(service)] == ["first"]
+    let_pass(tenant, timedelta(hours=1))
+    make_due(tenant)
+    send_all(tenant)
+    assert [shown["id"] for shown in browser.shown(service)[1:]] == [lane.SUMMARY]
+    assert rows(tenant, PushMessage) == []
+
+
+def test_a_waiting_customer_is_in_no_digest(tenant: Tenant, service: Target, turn_on: TurnOn, raised: Raise) -> None:
+    browser = turn_on()
+    choose(tenant, tenant.owner, frequency=Frequency.DAILY)
+    raised(text="first")
+    send_all(tenant)
+    raised(text="can wait")
+    raised(text="Ada waits", kind=NoticeKind.WAITS)
+    send_all(tenant)
+    assert [shown["text"] for shown in browser.shown(service)] == ["first", "Ada waits"]
+
+
+def test_urgent_messages_do_not_put_a_digest_off(
+    tenant: Tenant, service: Target, turn_on: TurnOn, raised: Raise
+) -> None:
+    browser = turn_on()
+    choose(tenant, tenant.owner, frequency=Frequency.HOURLY)
+    raised(text="first")
+    send_all(tenant)
+    let_pass(tenant, timedelta(hours=1))
+    raised(text="Ada waits", kind=NoticeKind.WAITS)
+    send_all(tenant)
+    raised(text="second")
+    send_all(tenant)
+    assert [shown["text"] for shown in browser.shown(service)] == ["first", "Ada waits", "second"]
 
 
 def test_a_private_address_is_never_called(
