@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from console import jobs, playground, undo
+from console import jobs, manifest, playground, undo
 from console.analytics import views as analytics
 from console.csv_export import csv_view
 from console.dashboard import views as dashboard
@@ -28,6 +28,7 @@ from conversations.portal.catalog import CONSOLE, javascript_catalog
 
 urlpatterns = [
     path("", playground.home, name="home"),
+    path("manifest.webmanifest", manifest.manifest, name="manifest"),
     path("i18n/console/<str:language>.js", javascript_catalog, {"app": CONSOLE}, name="console_catalog"),
     path("p/<slug:project_slug>/", dashboard.dashboard, name="dashboard"),
     path("p/<slug:project_slug>/notices", notices.notices, name="notices"),

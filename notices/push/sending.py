@@ -57,7 +57,7 @@ class Content:
     is_urgent: bool = False
 
     def encoded(self) -> bytes:
-        shown = {"title": self.title[:LONGEST_TITLE], "text": self.text, "icon": static("img/notification.png")}
+        shown = {"title": self.title[:LONGEST_TITLE], "text": self.text, "icon": static("img/icon-192.png")}
         return json.dumps({"id": self.tag, "url": self.path, **shown}, ensure_ascii=False).encode()
 
 

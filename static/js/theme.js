@@ -1,6 +1,7 @@
 // Loaded in the head, not deferred, to set the theme before the first paint without an inline script.
 (() => {
   const KEY = "mg-theme";
+  const SURFACE = { light: "#fffefc", dark: "#1a1917" };
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   let chosen = null;
@@ -16,6 +17,7 @@
       name.dataset.dark ??= name.textContent;
       name.textContent = root.dataset.bsTheme === "dark" ? name.dataset.light : name.dataset.dark;
     }
+    for (const bar of document.querySelectorAll("meta[name=theme-color]")) bar.content = SURFACE[root.dataset.bsTheme];
     // The icon of the theme that the button switches to.
     for (const sign of document.querySelectorAll("[data-theme-toggle] use"))
       sign.setAttribute("href", sign.getAttribute("href").replace(/#(moon|sun)$/, root.dataset.bsTheme === "dark" ? "#sun" : "#moon"));

@@ -191,3 +191,24 @@ def test_the_service_worker_is_served_above_the_consoles_pages() -> None:
         "text/javascript; charset=utf-8",
         "no-cache",
     )
+
+
+def test_the_console_can_be_put_on_a_home_screen() -> None:
+    """Every icon that the manifest and a page name is served, and of the size that it claims."""
+    answer = Client().get("/manifest.webmanifest")
+    content = answer.json()
+    assert answer.headers["Content-Type"] == "application/manifest+json"
+    assert (content["start_url"], content["display"]) == ("/", "standalone")
+    sizes = {icon["purpose"]: icon["sizes"] for icon in content["icons"]}
+    assert sizes == {"any": "512x512", "maskable": "512x512"}
+    for icon in content["icons"]:
+        image = b"".join(Client().get(icon["src"]).streaming_content)  # type: ignore[attr-defined]  # a file
+        width, height = (int.from_bytes(image[at : at + 4]) for at in (16, 20))
+        assert f"{width}x{height}" == icon["sizes"]
+
+
+def test_the_consoles_pages_link_the_manifest_and_customers_pages_do_not(owner: Client) -> None:
+    mark = b'rel="manifest"'
+    assert mark in owner.get("/account/notices/").content
+    assert mark in Client().get("/account/login/").content
+    assert mark not in Client().get("/c/none").content

@@ -456,6 +456,7 @@ PUBLIC = {
     "livez",
     "widget.js",
     "call.js",
+    "manifest.webmanifest",
     "p/service-worker.js",
     "i18n/<str:language>.js",
     "i18n/console/<str:language>.js",
