@@ -19,7 +19,8 @@ function prepare(chart) {
     if (column) place(chart, tip, column);
   };
   for (const column of columns) {
-    column.addEventListener("pointerenter", () => show(column));
+    // A finger enters before it presses: its first touch would count as the second.
+    column.addEventListener("pointerenter", ({ pointerType }) => pointerType === "touch" || show(column));
     column.addEventListener("focus", () => {
       for (const one of columns) one.setAttribute("tabindex", one === column ? "0" : "-1");
       show(column);

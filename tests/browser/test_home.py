@@ -61,6 +61,7 @@ OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clie
 TOUCH = """(column) => {
   const touch = (type) => column.dispatchEvent(
     new PointerEvent(type, { pointerType: "touch", bubbles: true, cancelable: true }));
+  touch("pointerenter");
   touch("pointerdown");
   return touch("click");
 }"""
