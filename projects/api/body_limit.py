@@ -13,6 +13,7 @@ from urllib.parse import unquote_to_bytes
 
 from django.template.loader import render_to_string
 
+from projects.api.body_room import BodyRoom, BodyShare
 from projects.common.api_error import NOTHING_HERE, ApiError
 from projects.common.middleware import HEADER, make_request_id
 
@@ -32,58 +33,34 @@ MAIL_LIMIT = 40 * 1024 * 1024
 LONGEST_MAIL = 256 * 1024 * 1024
 # The form of the customer's page with five files, as browsers without scripts send it.
 FORM_LIMIT = 5 * UPLOAD_LIMIT + API_LIMIT
-# Long bodies that a process holds in memory at once, by kind: a body is read before its caller is known. Others wait
-# unread, and more than MAX_WAITING are refused.
-MAX_UPLOADS, MAX_MAILS, MAX_FORMS = 8, 2, 2
-MAX_WAITING = 64
+# Bytes of long bodies that a process holds in memory at once, by kind.
+UPLOAD_ROOM, MAIL_ROOM, FORM_ROOM = 8 * UPLOAD_LIMIT, 2 * MAIL_LIMIT, 2 * FORM_LIMIT
 HEADER_LIMIT = 32 * 1024
 BODY_SECONDS = 60.0
-BUSY = "Too many files are being uploaded. Try again in a moment."
 # The rest of a refused body is read for a moment; otherwise a client that is still sending sees a reset, not the error.
 LINGER_SECONDS, LINGER_BYTES = 2.0, 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
 class LongBody:
-    """Requests whose bodies may be longer than others. One that declares at most `free` bytes waits for nobody. Of a
-    body, at most `kept` bytes are passed on.
+    """Requests whose bodies may be longer than others. All together have `room` bytes; one that declares at most `free`
+    needs none of it. Of a body, at most `kept` bytes are passed on.
     """
 
     path: re.Pattern[str]
     limit: int
-    most: int
+    room: int
     free: int = -1
     kept: int | None = None
 
 
 LONG_BODIES = (
-    # The body is a file. Those of customers don't take the turns of staff.
-    LongBody(re.compile(r"/api/v1/conversations/[^/]+/(?:messages/)?attachments"), UPLOAD_LIMIT, MAX_UPLOADS),
-    LongBody(re.compile(r"/(?:widget|c)/[^/]+/attachments"), UPLOAD_LIMIT, MAX_UPLOADS),
-    LongBody(re.compile(r"/hooks/email/[^/]+"), LONGEST_MAIL, MAX_MAILS, free=PAGE_LIMIT, kept=MAIL_LIMIT),
-    LongBody(re.compile(r"/c/[^/]+"), FORM_LIMIT, MAX_FORMS, free=PAGE_LIMIT),
+    # The body is a file. Those of customers don't take the room of staff.
+    LongBody(re.compile(r"/api/v1/conversations/[^/]+/(?:messages/)?attachments"), UPLOAD_LIMIT, UPLOAD_ROOM),
+    LongBody(re.compile(r"/(?:widget|c)/[^/]+/attachments"), UPLOAD_LIMIT, UPLOAD_ROOM),
+    LongBody(re.compile(r"/hooks/email/[^/]+"), LONGEST_MAIL, MAIL_ROOM, free=PAGE_LIMIT, kept=MAIL_LIMIT),
+    LongBody(re.compile(r"/c/[^/]+"), FORM_LIMIT, FORM_ROOM, free=PAGE_LIMIT),
 )
-
-
-class BodyTurns:
-    """The turns in which a process reads the long bodies of one kind."""
-
-    def __init__(self, most: int) -> None:
-        self._free = asyncio.Semaphore(most)
-        self._waiting = 0
-
-    async def take(self) -> None:
-        """Wait for a turn. Raises ApiError if too many wait already."""
-        if self._waiting >= MAX_WAITING:
-            raise ApiError("busy", BUSY, status=503, headers={"Retry-After": "5"})
-        self._waiting += 1
-        try:
-            await self._free.acquire()
-        finally:
-            self._waiting -= 1
-
-    def give_back(self) -> None:
-        self._free.release()
 
 
 class ClientDisconnected(Exception):
@@ -100,7 +77,7 @@ class BodyLimit:
     def __init__(self, app: App, *, limit: int = API_LIMIT) -> None:
         self._app = app
         self._limit = limit
-        self._turns = {kind: BodyTurns(kind.most) for kind in LONG_BODIES}
+        self._rooms = {kind: BodyRoom(kind.room) for kind in LONG_BODIES}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -108,26 +85,30 @@ class BodyLimit:
         kind = _long_body_of(scope)
         if kind is None:
             return await self._serve(scope, receive, send, limit=self._limit_of(scope["path"]))
-        turns = self._turns[kind]
-        try:
-            await turns.take()
-        except ApiError as error:
-            return await _refuse(error, scope, receive, send)
-        try:
-            return await self._serve(scope, receive, send, limit=kind.limit, kept=kind.kept)
-        finally:
-            turns.give_back()
+        with self._rooms[kind].share() as share:
+            return await self._serve(scope, receive, send, limit=kind.limit, kept=kind.kept, share=share)
 
-    async def _serve(self, scope: Scope, receive: Receive, send: Send, *, limit: int, kept: int | None = None) -> None:
+    async def _serve(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        *,
+        limit: int,
+        kept: int | None = None,
+        share: BodyShare | None = None,
+    ) -> None:
         try:
-            scope, receive = await self._checked(scope, receive, limit=limit, kept=kept or limit)
+            scope, receive = await self._checked(scope, receive, limit=limit, kept=kept or limit, share=share)
         except ClientDisconnected:
             return None
         except ApiError as error:
             return await _refuse(error, scope, receive, send)
         return await self._app(scope, receive, send)
 
-    async def _checked(self, scope: Scope, receive: Receive, *, limit: int, kept: int) -> tuple[Scope, Receive]:
+    async def _checked(
+        self, scope: Scope, receive: Receive, *, limit: int, kept: int, share: BodyShare | None
+    ) -> tuple[Scope, Receive]:
         headers = {name.lower(): value for name, value in scope["headers"]}
         _check_head(scope, headers)
         declared = _declared_length(headers)
@@ -135,7 +116,7 @@ class BodyLimit:
             raise _too_large(limit, size=declared)
         if not declared and b"transfer-encoding" not in headers and scope.get("http_version") != "2":
             return scope, receive
-        body = await _read_body(receive, limit=limit, kept=kept)
+        body = await _read_body(receive, limit=limit, kept=kept, share=share)
         return _with_length(scope, len(body)), _replay_body(body, receive)
 
     def _limit_of(self, path: str) -> int:
@@ -185,11 +166,11 @@ def _declared_length(headers: dict[bytes, bytes]) -> int | None:
     return int(raw)
 
 
-async def _read_body(receive: Receive, *, limit: int, kept: int) -> bytes:
+async def _read_body(receive: Receive, *, limit: int, kept: int, share: BodyShare | None) -> bytes:
     """The body, or its first `kept` bytes. Raises ApiError for one over the limit."""
     body, size = bytearray(), 0
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout(BODY_SECONDS) as clock:
             while True:
                 message = await receive()
                 if message["type"] == "http.disconnect":
@@ -198,7 +179,10 @@ async def _read_body(receive: Receive, *, limit: int, kept: int) -> bytes:
                 size += len(chunk)
                 if size > limit:
                     raise _too_large(limit)
-                body += chunk[: kept - len(body)]
+                kept_chunk = chunk[: kept - len(body)]
+                if share is not None:
+                    await share.take(len(kept_chunk), clock=clock)
+                body += kept_chunk
                 if not message.get("more_body", False):
                     return bytes(body)
     except TimeoutError as error:
@@ -232,6 +216,7 @@ async def _refuse(error: ApiError, scope: Scope, receive: Receive, send: Send) -
         (b"x-content-type-options", b"nosniff"),
         (b"x-frame-options", b"DENY"),
         (HEADER.lower().encode(), request_id.encode()),
+        *((name.lower().encode(), value.encode()) for name, value in error.headers.items()),
     ]
     await send({"type": "http.response.start", "status": error.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": True})

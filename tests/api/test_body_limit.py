@@ -16,10 +16,10 @@ from projects.api.body_limit import (
     API_LIMIT,
     LONGEST_MAIL,
     MAIL_LIMIT,
-    MAX_MAILS,
-    MAX_UPLOADS,
+    MAIL_ROOM,
     PAGE_LIMIT,
     UPLOAD_LIMIT,
+    UPLOAD_ROOM,
     BodyLimit,
 )
 from tests.api.live import Address, serve
@@ -280,7 +280,28 @@ def test_a_file_may_be_larger_than_other_bodies(server: Address) -> None:
     assert ask(server, f"Content-Length: {UPLOAD_LIMIT + 1}\r\n", path=UPLOAD).status == 413
 
 
-async def test_few_uploads_are_held_in_memory_at_once() -> None:
+def asking(path: str, size: int) -> dict[str, Any]:
+    headers = [(b"content-length", b"%d" % size)]
+    return {"type": "http", "path": path, "headers": headers, "query_string": b""}
+
+
+def sender(*chunks: bytes, then: asyncio.Event | None = None) -> Any:
+    """A client that sends these pieces, the last one after an event."""
+    left = list(chunks)
+
+    async def receive() -> Any:
+        if then is not None and len(left) == 1:
+            await then.wait()
+        return {"type": "http.request", "body": left.pop(0), "more_body": bool(left)}
+
+    return receive
+
+
+async def nowhere(message: Any) -> None:
+    pass
+
+
+async def test_few_long_bodies_are_held_in_memory_at_once() -> None:
     """The others are not read before one of them has been answered."""
     held, most, served = 0, 0, 0
 
@@ -291,13 +312,86 @@ async def test_few_uploads_are_held_in_memory_at_once() -> None:
         await asyncio.sleep(0.01)
         held, served = held - 1, served + 1
 
-    async def receive() -> Any:
-        return {"type": "http.request", "body": b"x", "more_body": False}
+    limited, at_once = BodyLimit(app), UPLOAD_ROOM // UPLOAD_LIMIT
+    body = bytes(UPLOAD_LIMIT)
+    await asyncio.gather(*(limited(asking(UPLOAD, len(body)), sender(body), nowhere) for _ in range(2 * at_once)))
+    # The oldest needs no room.
+    assert (most <= at_once + 1, served) == (True, 2 * at_once)
 
-    scope = {"type": "http", "path": UPLOAD, "headers": [(b"content-length", b"1")], "query_string": b""}
+
+async def test_slow_uploads_keep_nobody_waiting() -> None:
+    """However many they are: they hold what has arrived, and no turn."""
+    served, end = list[str](), asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        served.append(scope["path"])
+
     limited = BodyLimit(app)
-    await asyncio.gather(*(limited(scope, receive, receive) for _ in range(2 * MAX_UPLOADS)))
-    assert (most, served) == (MAX_UPLOADS, 2 * MAX_UPLOADS)
+    slow = [
+        asyncio.ensure_future(limited(asking(UPLOAD, 2), sender(b"x", b"x", then=end), nowhere)) for _ in range(100)
+    ]
+    await asyncio.sleep(0)
+    await limited(asking(UPLOAD, 1), sender(b"x"), nowhere)
+    before = len(served)
+    end.set()
+    await asyncio.gather(*slow)
+    assert (before, len(served)) == (1, 101)
+
+
+async def test_bodies_that_have_arrived_in_part_do_not_wait_for_each_other() -> None:
+    """Together they need more room than there is."""
+    served = 0
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal served
+        served += 1
+
+    limited, half = BodyLimit(app), bytes(UPLOAD_LIMIT // 2)
+    many = 2 * UPLOAD_ROOM // UPLOAD_LIMIT
+    bodies = (limited(asking(UPLOAD, UPLOAD_LIMIT), sender(half, half), nowhere) for _ in range(many))
+    await asyncio.wait_for(asyncio.gather(*bodies), 10)
+    assert served == many
+
+
+async def test_the_wait_for_room_is_not_the_clients_slowness(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("projects.api.body_limit.BODY_SECONDS", 0.2)
+    end, served = asyncio.Event(), 0
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal served
+        served += 1
+        await end.wait()
+
+    limited, body = BodyLimit(app), bytes(UPLOAD_LIMIT)
+    many = UPLOAD_ROOM // UPLOAD_LIMIT + 3
+    tasks = [asyncio.ensure_future(limited(asking(UPLOAD, len(body)), sender(body), nowhere)) for _ in range(many)]
+    await asyncio.sleep(0.4)
+    before = served
+    end.set()
+    await asyncio.gather(*tasks)
+    assert (before < many, served) == (True, many)
+
+
+async def test_too_many_that_wait_for_room_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("projects.api.body_room.MAX_WAITING", 0)
+    end, sent = asyncio.Event(), list[Any]()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await end.wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    limited, body = BodyLimit(app), bytes(UPLOAD_LIMIT)
+    tasks = [
+        asyncio.ensure_future(limited(asking(UPLOAD, len(body)), sender(body), nowhere))
+        for _ in range(UPLOAD_ROOM // UPLOAD_LIMIT)
+    ]
+    await asyncio.sleep(0)
+    await limited(asking(UPLOAD, 1), sender(b"x", b""), send)
+    end.set()
+    await asyncio.gather(*tasks)
+    assert (sent[0]["status"], dict(sent[0]["headers"])[b"retry-after"]) == (503, b"5")
 
 
 MAIL = "/hooks/email/01890a5d-ac96-774b-bcce-b302099a8057"
@@ -317,28 +411,23 @@ def test_of_an_email_over_what_is_kept_the_beginning_is_passed_on(server: Addres
 
 
 async def test_long_emails_wait_for_each_other_and_short_ones_for_nobody() -> None:
-    held, begun, end = 0, asyncio.Event(), asyncio.Event()
+    held, end, at_once = 0, asyncio.Event(), MAIL_ROOM // MAIL_LIMIT
+    begun = asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         nonlocal held
         held += 1
-        if held >= MAX_MAILS + 1:
+        if held >= at_once + 1:
             begun.set()
         await end.wait()
 
-    async def receive() -> Any:
-        return {"type": "http.request", "body": b"x", "more_body": False}
-
-    def scope(size: int) -> Any:
-        headers = [(b"content-length", b"%d" % size)]
-        return {"type": "http", "path": MAIL, "headers": headers, "query_string": b""}
-
-    limited = BodyLimit(app)
-    sizes = [PAGE_LIMIT + 1] * (MAX_MAILS + 3) + [1]
+    limited, body = BodyLimit(app), bytes(MAIL_LIMIT)
     async with asyncio.TaskGroup() as group:
-        for size in sizes:
-            group.create_task(limited(scope(size), receive, receive))
+        for _ in range(at_once + 3):
+            group.create_task(limited(asking(MAIL, len(body)), sender(body), nowhere))
+        await asyncio.sleep(0)
+        group.create_task(limited(asking(MAIL, 1), sender(b"x"), nowhere))
         await asyncio.wait_for(begun.wait(), 10)
-        at_once = held
+        before = held
         end.set()
-    assert (at_once, held) == (MAX_MAILS + 1, len(sizes))
+    assert (before, held) == (at_once + 1, at_once + 4)

@@ -19,7 +19,7 @@ from conversations.handover.operators import answer, take_over
 from conversations.models import Attachment, Conversation, ConversationStatus, Message
 from conversations.widget import limits
 from conversations.widget.limits import Limit
-from projects.api.body_limit import MAX_UPLOADS, BodyLimit
+from projects.api.body_limit import UPLOAD_LIMIT, UPLOAD_ROOM, BodyLimit
 from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.console.pages.conftest import browser
@@ -302,31 +302,34 @@ def test_the_preflight_allows_what_the_script_sends(visitor: Visitor) -> None:
     )
 
 
-async def test_visitors_uploads_leave_the_turns_of_staff_free(placed: Placed) -> None:
-    """As many as a process holds wait for their bodies; a colleague's file passes."""
+async def test_visitors_uploads_leave_the_room_of_staff_free(placed: Placed) -> None:
+    """As many as a process holds are being answered; a colleague's file passes."""
     import asyncio
 
-    served: list[str] = []
+    served, end = list[str](), asyncio.Event()
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         served.append(scope["path"])
+        if "/widget/" in scope["path"]:
+            await end.wait()
 
-    async def stuck() -> Any:
-        await asyncio.Event().wait()
+    def sender() -> Any:
+        async def receive() -> Any:
+            return {"type": "http.request", "body": bytes(UPLOAD_LIMIT), "more_body": False}
 
-    async def receive() -> Any:
-        return {"type": "http.request", "body": b"x", "more_body": False}
+        return receive
 
     def scope(path: str) -> dict[str, Any]:
         return {"type": "http", "path": path, "headers": [(b"content-length", b"1")], "query_string": b""}
 
-    limited = BodyLimit(app)
-    mine = f"/widget/{placed.key}/attachments"
-    waiting = [asyncio.ensure_future(limited(scope(mine), stuck, receive)) for _ in range(MAX_UPLOADS + 1)]
+    async def nowhere(message: Any) -> None:
+        pass
+
+    limited, full = BodyLimit(app), UPLOAD_ROOM // UPLOAD_LIMIT
+    mine, staff = f"/widget/{placed.key}/attachments", f"/api/v1/conversations/{uuid4()}/attachments"
+    visitors = [asyncio.ensure_future(limited(scope(mine), sender(), nowhere)) for _ in range(full + 1)]
     await asyncio.sleep(0)
-    staff = f"/api/v1/conversations/{uuid4()}/attachments"
-    await limited(scope(staff), receive, receive)
-    assert served == [staff]
-    for one in waiting:
-        one.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
+    await limited(scope(staff), sender(), nowhere)
+    assert served == [*[mine] * full, staff]
+    end.set()
+    await asyncio.gather(*visitors)
