@@ -23,7 +23,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-API_PATHS = ("/api/", "/widget/")
+WIDGET_PATH = "/widget/"
+API_PATHS = ("/api/", WIDGET_PATH)
 API_LIMIT = 256 * 1024
 UPLOAD_LIMIT = 10 * 1024 * 1024
 PAGE_LIMIT = 2_621_440
@@ -37,6 +38,8 @@ FORM_LIMIT = 5 * UPLOAD_LIMIT + API_LIMIT
 UPLOAD_ROOM, MAIL_ROOM, FORM_ROOM = 8 * UPLOAD_LIMIT, 2 * MAIL_LIMIT, 2 * FORM_LIMIT
 HEADER_LIMIT = 32 * 1024
 BODY_SECONDS = 60.0
+# Any page may read why a widget's request was refused: it tells nothing about a customer, and no cookie is sent.
+CORS = ((b"access-control-allow-origin", b"*"), (b"access-control-expose-headers", b"Retry-After"))
 # The rest of a refused body is read for a moment; otherwise a client that is still sending sees a reset, not the error.
 LINGER_SECONDS, LINGER_BYTES = 2.0, 16 * 1024 * 1024
 
@@ -217,6 +220,7 @@ async def _refuse(error: ApiError, scope: Scope, receive: Receive, send: Send) -
         (b"x-frame-options", b"DENY"),
         (HEADER.lower().encode(), request_id.encode()),
         *((name.lower().encode(), value.encode()) for name, value in error.headers.items()),
+        *(CORS if scope["path"].startswith(WIDGET_PATH) else ()),
     ]
     await send({"type": "http.response.start", "status": error.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": True})

@@ -25,6 +25,7 @@ from projects.api.body_limit import (
 from tests.api.live import Address, serve
 
 KB = 1024
+UPLOAD = "/api/v1/conversations/0198c0de-0000-7000-8000-000000000000/attachments"
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
@@ -211,6 +212,14 @@ def test_an_api_address_answers_a_browser_with_json(server: Address, path: str) 
     assert ask(server, f"Content-Length: {300 * KB}\r\n", path=path).status == 413
 
 
+@pytest.mark.parametrize(("path", "readable"), [("/widget/pk_x/attachments", "*"), (UPLOAD, None), ("/c/x", None)])
+def test_a_page_of_another_origin_reads_why_the_widget_was_refused(
+    server: Address, path: str, readable: str | None
+) -> None:
+    answer = ask(server, f"Origin: https://shop.example\r\nContent-Length: {99 * KB * KB}\r\n", path=path)
+    assert (answer.status, answer.headers.get("access-control-allow-origin")) == (413, readable)
+
+
 def test_headers_beyond_32_kb_are_431(server: Address) -> None:
     assert ask(server, f"X-Long: {'a' * 33 * KB}\r\n").error["code"] == "headers_too_large"
 
@@ -267,9 +276,6 @@ async def test_a_body_that_never_arrives_is_408(monkeypatch: pytest.MonkeyPatch)
     scope = {"type": "http", "path": "/api/", "headers": [(b"content-length", b"9")], "query_string": b""}
     await BodyLimit(echo)(scope, receive, send)
     assert sent[0]["status"] == 408
-
-
-UPLOAD = "/api/v1/conversations/0198c0de-0000-7000-8000-000000000000/attachments"
 
 
 def test_a_file_may_be_larger_than_other_bodies(server: Address) -> None:
