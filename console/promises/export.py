@@ -11,12 +11,12 @@ from django.utils import timezone
 from console.access import zone_of
 from console.csv_export import Batch, CsvList, page_by_id
 from console.promises.figures import promises_of
-from console.promises.rows import EVIDENCE, find_promises, state_of, takers_of
+from console.promises.rows import EVIDENCE, find_promises, state_of, taker_of, todo_of, todos_for
 from console.promises.views import parse_query
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from projects.models.permissions import Entry
-from tools.models import Promise, PromiseOwner, PromiseState
+from tools.models import Evidence, Promise, PromiseOwner, PromiseState
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,13 @@ def read_promises(entry: Entry, parameters: QueryDict, after: Any) -> Batch[Line
 def _lines(promises: list[Promise]) -> list[Line]:
     conversations = Conversation.objects.in_bulk({promise.conversation_id for promise in promises})
     names = customer_names({row.persona_id for row in conversations.values()})
-    takers = takers_of(promises)
+    todos = todos_for(promises)
     return [
         Line(
             promise=promise,
             channel=conversation.get_channel_display() if conversation else "",
             customer=names.get(conversation.persona_id, "") if conversation else "",
-            owner=takers.get(promise.pk) or (takers.get(promise.effect_id, "") if promise.effect_id else ""),
+            owner=taker_of(todo_of(promise, todos)),
         )
         for promise in promises
         for conversation in [conversations.get(promise.conversation_id)]
@@ -61,10 +61,12 @@ def _lines(promises: list[Promise]) -> list[Line]:
 
 
 def _owner(line: Line) -> str:
-    """The side that has to act: a person's name, “Unassigned” if nobody took it on, or the tool."""
+    """The side that has to act: a person's name, “Unassigned” if nobody took it on, or the tool. None if it wasn't sent."""
     promise = line.promise
     if promise.state != PromiseState.OPEN or line.owner:
         return line.owner
+    if promise.evidence == Evidence.OUTBOX:
+        return ""
     return "Unassigned" if promise.owner == PromiseOwner.STAFF else "Tool"
 
 

@@ -40,7 +40,7 @@ def in_state(rows: QuerySet[Promise], state: str) -> QuerySet[Promise]:
 
 
 def unowned(rows: QuerySet[Promise]) -> QuerySet[Promise]:
-    """Open promises that a person has to act on, and that nobody has taken on."""
+    """Open promises that a person has to act on, and that nobody has taken on. Those not sent have a state of their own."""
     takers = Todo.objects.filter(Q(promise=OuterRef("pk")) | Q(effect=OuterRef("effect_id")))
     taken = takers.filter(status=TodoStatus.IN_PROGRESS).exclude(taker="")
-    return rows.filter(~Exists(taken), state=PromiseState.OPEN, owner=PromiseOwner.STAFF)
+    return rows.filter(~Exists(taken), state=PromiseState.OPEN, owner=PromiseOwner.STAFF).exclude(NOT_SENT)

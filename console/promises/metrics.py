@@ -25,8 +25,8 @@ class PromiseCounts:
     """Promise counts by outcome.
 
     `late` counts promises kept after they were due; `kept` doesn't include them. `not_sent` counts those whose message is
-    in the outbox, which are neither kept nor broken. `unowned` counts the open ones, not sent or otherwise, that a person
-    has to act on and that nobody has taken on.
+    in the outbox, which are neither kept nor broken. `unowned` counts the open ones that a person has to act on and that
+    nobody has taken on.
     """
 
     kept: int = 0

@@ -36,6 +36,9 @@ STATES: Mapping[str, tuple[str, str, str]] = {
 }
 UNKNOWN = ("warn", "help-circle", lazy("Unknown"))
 AWAITS_RECEIPT = ("act", "clock", lazy("Sent"))
+# Open, and only a person can keep it.
+STAFFS = ("warn", "hand-grab", lazy("Open"))
+UNDER_WAY = (TodoStatus.PENDING_REVIEW, TodoStatus.APPROVED, TodoStatus.IN_PROGRESS, TodoStatus.NEEDS_ATTENTION)
 NOT_SENT = ("warn", "inbox", lazy("Not sent"))
 # The words of evidence that no tool can show.
 EVIDENCE: Mapping[str, str] = {
@@ -51,8 +54,9 @@ ON_ITS_WAY = frozenset({EffectState.PLANNED, EffectState.SENDING})
 class Row:
     """A promise. `tone`, `icon` and `word` show its state; `time` summarizes the timing, in `time_tone`.
 
-    `owner` names the person who took it on; `needs_owner` is true if a person has to act and nobody did.
-    `is_in_outbox` is true for a message that no connected service could send.
+    `owner` names the person who took it on; `needs_owner` is true if a person has to act and nobody did. `is_in_outbox` is
+    true for a message that no connected service could send, which needs a service and no owner. `todo_id` is the todo under
+    way that keeps the promise.
     """
 
     id: UUID
@@ -74,6 +78,7 @@ class Row:
     owner: str
     needs_owner: bool
     is_in_outbox: bool
+    todo_id: UUID | None
     evidence: str
     can_be_kept: bool
     can_be_withdrawn: bool
@@ -176,21 +181,32 @@ def _rows(promises: list[Promise], *, zone: str, now: datetime) -> list[Row]:
         row.pk: row for row in Conversation.objects.filter(pk__in={promise.conversation_id for promise in promises})
     }
     names = customer_names({row.persona_id for row in conversations.values()})
-    takers = takers_of(promises)
+    todos = todos_for(promises)
     return [
-        _row(promise, conversations.get(promise.conversation_id), names, takers, zone=zone, now=now)
+        _row(promise, conversations.get(promise.conversation_id), names, todo_of(promise, todos), zone=zone, now=now)
         for promise in promises
     ]
 
 
-def takers_of(promises: Iterable[Promise]) -> Mapping[UUID, str]:
-    """Names of the people who have taken on a promise's todo, by promise or effect."""
+def todos_for(promises: Iterable[Promise]) -> Mapping[UUID, Todo]:
+    """The todos under way that keep promises of staff, by promise or effect. Of several, the one that somebody took on."""
     staffs = [promise for promise in promises if promise.owner == PromiseOwner.STAFF]
     subjects = Q(promise__in=[one.pk for one in staffs]) | Q(
         effect__in=[one.effect_id for one in staffs if one.effect_id]
     )
-    taken = Todo.objects.filter(subjects, status=TodoStatus.IN_PROGRESS).exclude(taker="") if staffs else ()
-    return {subject: todo.taker for todo in taken for subject in (todo.promise_id, todo.effect_id) if subject}
+    found = Todo.objects.filter(subjects, status__in=UNDER_WAY).order_by("id") if staffs else ()
+    todos = sorted(found, key=lambda todo: bool(taker_of(todo)))
+    return {subject: todo for todo in todos for subject in (todo.promise_id, todo.effect_id) if subject}
+
+
+def taker_of(todo: Todo | None) -> str:
+    """The name of the person who has taken the todo on, or an empty string."""
+    return todo.taker if todo is not None and todo.status == TodoStatus.IN_PROGRESS else ""
+
+
+def todo_of(promise: Promise, todos: Mapping[UUID, Todo]) -> Todo | None:
+    """The promise's todo among those of `todos_for`."""
+    return todos.get(promise.pk) or (todos.get(promise.effect_id) if promise.effect_id else None)
 
 
 def state_of(promise: Promise) -> tuple[str, str, str]:
@@ -199,7 +215,10 @@ def state_of(promise: Promise) -> tuple[str, str, str]:
         return NOT_SENT
     if promise.evidence == Evidence.SENT and promise.state == PromiseState.OPEN:
         return AWAITS_RECEIPT
-    return UNKNOWN if _is_unknown(promise) else STATES[promise.state]
+    if _is_unknown(promise):
+        return UNKNOWN
+    is_staffs = promise.state == PromiseState.OPEN and promise.owner == PromiseOwner.STAFF
+    return STAFFS if is_staffs else STATES[promise.state]
 
 
 def _is_unknown(promise: Promise) -> bool:
@@ -212,7 +231,7 @@ def _row(
     promise: Promise,
     conversation: Conversation | None,
     names: Mapping[UUID, str],
-    takers: Mapping[UUID, str],
+    todo: Todo | None,
     *,
     zone: str,
     now: datetime,
@@ -223,7 +242,7 @@ def _row(
     is_in_outbox = promise.evidence == Evidence.OUTBOX
     is_undecided = effect is not None and (is_unknown or effect.state in ON_ITS_WAY)
     tone, icon, word = state_of(promise)
-    owner = takers.get(promise.pk) or (takers.get(effect.pk) if effect else "") or ""
+    owner = taker_of(todo)
     time, time_tone = (gettext("needs your confirmation"), "warn") if is_unknown else _time(promise, zone, now)
     return Row(
         id=promise.pk,
@@ -243,8 +262,9 @@ def _row(
         time=time,
         time_tone=time_tone,
         owner=owner,
-        needs_owner=is_open and promise.owner == PromiseOwner.STAFF and not owner,
+        needs_owner=is_open and promise.owner == PromiseOwner.STAFF and not owner and not is_in_outbox,
         is_in_outbox=is_in_outbox,
+        todo_id=todo.pk if todo is not None and is_open else None,
         evidence=EVIDENCE.get(promise.evidence, ""),
         can_be_kept=promise.state in (PromiseState.OPEN, PromiseState.BROKEN) and not is_undecided,
         can_be_withdrawn=is_open and not is_undecided,

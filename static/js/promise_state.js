@@ -23,8 +23,9 @@ export function promiseState(promise, turn) {
 /** Only a person can keep it. */
 export const needsPerson = ({ state, owner }) => state === "open" && owner === "staff";
 
-/** Who has a promise that only a person can keep; null for others. */
+/** Who has a promise that only a person can keep; null for others, and for a message that waits for a service. */
 export function holder(promise) {
   if (!needsPerson(promise)) return null;
-  return promise.taker ? fill(gettext("Assigned to %(taker)s"), { taker: promise.taker }) : gettext("Unassigned");
+  if (promise.taker) return fill(gettext("Assigned to %(taker)s"), { taker: promise.taker });
+  return promise.evidence === "outbox" ? null : gettext("Unassigned");
 }
