@@ -18,6 +18,7 @@ from projects.api.idempotency import idempotent
 from projects.api.pagination import PAGED
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Created, Page, TypedResponse
+from projects.common.api_error import Unprocessable
 from projects.common.presenters import Id, Stamp, stamp
 from projects.models.key import Scope
 
@@ -60,6 +61,8 @@ class Notes(OperatorView):
         Mentioned members find the conversation under *Mine* until they have read the note.
         """
         data, row = self.valid(NoteInput), self.bare_conversation(conversation_id)
+        if not data["content"].strip("@ \n\t"):
+            raise Unprocessable("empty_note", "content: Write the note. An @ alone mentions nobody.", field="content")
         note = add_note(row.pk, data["content"], by=self.operator, mentioned=find_members(data["mentions"]))
         return Created(note_payload(note))
 

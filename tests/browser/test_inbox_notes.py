@@ -39,6 +39,32 @@ def test_a_note_with_a_mention_is_written_by_keyboard_alone(page: Page, app: App
         assert [mention.user for mention in Mention.objects.select_related("user")] == [colleague]
 
 
+def test_an_at_sign_alone_is_no_note(page: Page, app: App) -> None:
+    row = talk(app.tenant, "Hi", name="Guest", flag="look")
+    open_page(page, app, f"inbox/{row.pk}")
+    page.keyboard.press("n")
+    page.keyboard.type("@")
+    page.keyboard.press("Enter")
+    expect(page.locator("#refused")).to_be_visible()
+    expect(page.locator("#note-text")).to_have_value("@")
+
+
+def test_a_name_that_begins_with_another_mentions_only_its_own_member(page: Page, app: App) -> None:
+    with app.tenant.tx():
+        short, long = member_of(app.tenant, Role.OPERATOR), member_of(app.tenant, Role.ADMIN)
+    for user, name in ((short, "Ann"), (long, "Ann Lee")):
+        user.first_name, user.last_name = name.partition(" ")[::2]
+        user.save()
+    row = talk(app.tenant, "Hi", name="Guest", flag="look")
+    open_page(page, app, f"inbox/{row.pk}")
+    page.keyboard.press("n")
+    page.locator("#note-text").fill("Ask @Ann Lee about it")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chat .ib-internal .ib-at")).to_have_text("@Ann Lee")
+    with app.tenant.tx():
+        assert [mention.user for mention in Mention.objects.select_related("user")] == [long]
+
+
 def test_a_note_being_typed_survives_a_reload_and_is_no_answer(page: Page, app: App) -> None:
     row = talk(app.tenant, "Hi", name="Guest", flag="look")
     open_page(page, app, f"inbox/{row.pk}")

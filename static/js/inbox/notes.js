@@ -14,6 +14,7 @@ export class Notes {
     Object.assign(this, { api, conversation, form, modes, answer, refused, onNotes, onWritten });
     this.composer = new Composer({ form, onSend: (content) => this.send(content) });
     const { field } = this.composer;
+    this.composer.isRefused = (content) => this.isEmpty(content);
     this.unsent = new Unsent(conversation, DRAFTS);
     field.value = this.unsent.content;
     field.addEventListener("input", () => this.unsent.type(field.value));
@@ -76,7 +77,7 @@ export class Notes {
   /** Retries reuse the idempotency key, because only the response to an earlier attempt may have been lost. */
   async send(content) {
     const key = this.unsent.begin(content);
-    const mentions = this.members.filter(({ dataset }) => content.includes(`@${dataset.name}`)).map(({ dataset }) => dataset.email);
+    const mentions = mentioned(content, this.members).map(({ dataset }) => dataset.email);
     this.refuse("");
     try {
       await this.api.post(this.path, { content, mentions }, { "Idempotency-Key": key });
@@ -89,10 +90,30 @@ export class Notes {
     this.onWritten();
   }
 
+  /** True, with a sentence, for an “@” that names nobody. */
+  isEmpty(content) {
+    const isEmpty = !content.replace(/[@\s]/g, "");
+    if (isEmpty) this.refuse(gettext("Choose who to mention, or write the note."));
+    return isEmpty;
+  }
+
   refuse(words) {
     this.refused.hidden = !words;
     this.refused.querySelector("span").textContent = words;
   }
+}
+
+/** The members whose names follow an “@”. A longer name is no mention of the shorter one that it begins with. */
+function mentioned(content, members) {
+  const names = [...new Set(members.map(({ dataset }) => dataset.name))].sort((a, b) => b.length - a.length);
+  const found = new Set();
+  let rest = content;
+  for (const name of names) {
+    const parts = rest.split(`@${name}`);
+    if (parts.length > 1) found.add(name);
+    rest = parts.join("\n");
+  }
+  return members.filter(({ dataset }) => found.has(dataset.name));
 }
 
 const matches = ({ dataset: { name, email } }, query) =>

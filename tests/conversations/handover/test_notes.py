@@ -52,6 +52,13 @@ def test_notes_are_listed_oldest_first_with_their_mentions(tenant: Tenant, api: 
     assert results[0]["author"] == tenant.owner.name
 
 
+def test_a_note_that_mentions_nobody_and_says_nothing_is_refused(tenant: Tenant, api: Client) -> None:
+    row = talk(tenant, "Hi")
+    refused = api.post(notes_url(row), {"content": " @ "}, **JSON)
+    assert (refused.status_code, refused.json()["error"]["field"]) == (422, "content")
+    assert api.get(notes_url(row)).json()["results"] == []
+
+
 def test_only_members_who_may_operate_are_mentioned(tenant: Tenant, api: Client, viewer: User) -> None:
     row = talk(tenant, "Hi")
     for email in (viewer.email, "stranger@example.com"):
