@@ -24,6 +24,11 @@ LABELS = {
     TicketState.PENDING.value: plazy("ticket", "Pending"),
     TicketState.CLOSED.value: plazy("ticket", "Closed"),
 }
+NONE = {
+    TicketState.OPEN.value: lazy("No open tickets"),
+    TicketState.PENDING.value: lazy("No pending tickets"),
+    TicketState.CLOSED.value: lazy("No closed tickets"),
+}
 TONES = {"urgent": ("bad", "alert-triangle"), "high": ("warn", "chevron-up")}
 
 
@@ -52,6 +57,7 @@ def ticket_list_context(entry: Entry, query: InboxQuery) -> dict[str, Any]:
         "ticket_tabs": tabs_of(LABELS, counts, chosen=query.ticket_state),
         "ticket_rows": _rows(entry, shown[:PAGE]),
         "has_tickets": bool(counts),
+        "no_tickets": NONE[query.ticket_state],
         "next": query.address(page=str(query.page + 1)) if len(shown) > PAGE else "",
     }
 

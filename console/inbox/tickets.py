@@ -82,7 +82,7 @@ def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResp
         if is_post:
             _post(request, entry, found)
         else:
-            context = inbox_context(request, entry, opened=found.pk, view=TICKETS)
+            context = inbox_context(request, entry, opened=found.pk, view=TICKETS, ticket_state=found.state)
             if not is_part(request):
                 context |= _shown(entry, found)
     if is_post:
@@ -133,10 +133,11 @@ def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
     names = customer_names([found.persona_id] if found.persona_id else [])
     return {
         "ticket": found,
+        "state": LABELS[found.state],
         "tone": tone,
         "icon": icon,
         "customer": names.get(found.persona_id, UNNAMED) if found.persona_id else "",
-        "opened": format_timestamp(found.created_at, zone=zone),
+        "opened_at": format_timestamp(found.created_at, zone=zone),
         "ticket_states": LABELS.items(),
         "priorities": TicketPriority.choices,
         "assignees": _assignees(found),

@@ -93,10 +93,17 @@ def old_page(request: HttpRequest, project_slug: str, **ids: UUID) -> HttpRespon
     return redirect(reverse(name, args=[project_slug, *ids.values()]))
 
 
-def inbox_context(request: HttpRequest, entry: Entry, *, opened: UUID | None = None, view: str = "") -> dict[str, Any]:
-    """Context of the list, with the row of what is opened. Call inside the tenant's transaction."""
+def inbox_context(
+    request: HttpRequest, entry: Entry, *, opened: UUID | None = None, view: str = "", ticket_state: str = ""
+) -> dict[str, Any]:
+    """Context of the list, with the row of what is opened. Call inside the tenant's transaction.
+
+    `ticket_state` is that of an opened ticket, whose list is shown unless the address names another.
+    """
     query = parse_query(request.GET)
     query = replace(query, view=view) if view else query
+    if ticket_state and "state" not in request.GET:
+        query = replace(query, ticket_state=ticket_state)
     query = query.in_zone(zone_of(entry))
     waiting = Waiting(entry.project)
     return {

@@ -224,7 +224,9 @@ def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User
     with turns.tenant.tx():
         ticket = Ticket.objects.get()
     assert (ticket.state, ticket.priority, ticket.assignee_id) == ("pending", "high", lucia.pk)
-    page = browser(viewer).get(one).content.decode()
+    response = browser(viewer).get(one)
+    page = response.content.decode()
+    assert [row.id for row in response.context["ticket_rows"]] == [response.context["opened"]] == [ticket.pk]
     assert "&lt;b&gt;Twice" in page
     assert "Status: Open → Pending" in page
     assert url(turns, "conversation", turns.conversation.pk) in page
