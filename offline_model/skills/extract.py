@@ -109,9 +109,9 @@ def _finding(quote: str, type: Type, *, lines: list[Line], known: dict[str, str]
     who = known.get("name", "The customer")
     asked = _asked_before(quote, lines)
     if any(quote in line.content for line in lines if line.role == "customer"):
-        described = f"{who} asked: “{quote}”"
+        described = f"{who} asked: {_quoted(quote)}"
     else:
-        described = f"{who} was promised: “{quote}”" + (f" They had said: “{asked}”" if asked else "")
+        described = f"{who} was promised: {_quoted(quote)}" + (f" They had said: {_quoted(asked)}" if asked else "")
     named = EMAIL.findall(f"{asked} {quote}")
     return {
         "quote": quote,
@@ -120,6 +120,11 @@ def _finding(quote: str, type: Type, *, lines: list[Line], known: dict[str, str]
         "title": _title(quote, who=who),
         "recipients": [address for address in named if address.lower() != known.get("email", "").lower()],
     }
+
+
+def _quoted(words: str) -> str:
+    """The words in quotation marks, with a stop if they end without one."""
+    return f"“{words}”" if words.endswith((".", "!", "?", "…")) else f"“{words}”."
 
 
 def _title(quote: str, *, who: str) -> str:

@@ -1,6 +1,7 @@
 // The todo list: bulk selection and live updates.
 import { h, whenReleased } from "../dom.js";
 import { fill, gettext, ngettext } from "../i18n.js";
+import { offerKeys } from "../keys.js";
 import { toaster } from "../toast.js";
 import { Live } from "./live.js";
 import { parsed, swapCount } from "./swap.js";
@@ -88,6 +89,8 @@ root.addEventListener("change", ({ target }) => {
   if (target.id === "every") for (const box of boxes()) box.checked = target.checked;
   count();
 });
+if (document.getElementById("every"))
+  offerKeys(["X", gettext("Select"), { x: () => document.activeElement.closest("#choosing li")?.querySelector("[name=choice]")?.click() }]);
 // The browser restores checkboxes on back navigation.
 addEventListener("pageshow", count);
 count();
