@@ -8,6 +8,7 @@ from console.access import zone_of
 from console.timestamps import format_timestamp
 from conversations.channels.reply_chats import reply_chats, takes_text
 from conversations.common.channels import traits_of
+from conversations.handover.operators import shown_name
 from conversations.models import Conversation, ConversationStatus, Event
 from conversations.models.event import URGENT
 from projects.models.key import Scope
@@ -30,6 +31,7 @@ def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
             "may_free": entry.may(Scope.CONFIGURE),
             "is_call": traits_of(row.channel).is_voice,
             "is_over": row.status != ConversationStatus.OPEN,
+            "my_name": shown_name(entry.member.user),
         },
         "request_for_person": {
             "reason": request.reason,

@@ -72,7 +72,8 @@ export class Chat {
   list(store) {
     const rows = [];
     const messages = store.orderedMessages();
-    if (store.conversation && messages.length) rows.push(this.opening(store.conversation));
+    const opening = store.conversation && messages.length && this.opening(store.conversation);
+    if (opening) rows.push(opening);
     messages.forEach((message) => {
       rows.push(this.message(store, message));
       const turn = store.turns.get(message.turn);

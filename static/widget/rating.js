@@ -49,6 +49,7 @@ export class RatingCard {
       this.rating = await this.context.rate(score, comment);
       this.show();
       this.comment.hidden = isLast;
+      this.element.scrollIntoView({ block: "nearest" });
     } catch (error) {
       this.problem.textContent = error.status ? error.message : this.context.say("Not sent: no connection. Try again.");
     }

@@ -204,6 +204,10 @@ def test_selected_conversations_are_assigned_and_closed_at_once(page: Page, app:
     expect(page.locator("#toasts")).to_contain_text("1 conversation closed")
     expect(page.locator("#list .ib-row")).to_have_count(2)
     expect(page.locator(".mg-nav a[data-page=inbox] .mg-n")).to_have_text(re.compile("^2"))
+    page.locator("#toasts").get_by_role("button", name="Reopen").click()
+    expect(page.locator("#toasts")).to_contain_text("1 conversation reopened")
+    with app.tenant.tx():
+        assert not Conversation.objects.exclude(closed_at=None).exists()
 
 
 def test_an_answer_being_typed_survives_a_reload(page: Page, app: App) -> None:

@@ -1,4 +1,5 @@
 // Assign, tag, snooze and close: for the selected rows through the API, else for the opened conversation by its forms.
+import { h } from "../dom.js";
 import { numbered } from "../format.js";
 import { fill, gettext, ngettext } from "../i18n.js";
 
@@ -7,6 +8,7 @@ const DONE = {
   tag: (number) => ngettext("%(number)s conversation tagged.", "%(number)s conversations tagged.", number),
   snooze: (number) => ngettext("%(number)s conversation snoozed.", "%(number)s conversations snoozed.", number),
   close: (number) => ngettext("%(number)s conversation closed.", "%(number)s conversations closed.", number),
+  reopen: (number) => ngettext("%(number)s conversation reopened.", "%(number)s conversations reopened.", number),
 };
 const at = (id) => document.getElementById(id);
 
@@ -27,13 +29,15 @@ export class Menus {
   }
 
   open(name) {
-    if (this.isBulk || this.isOpen) at(`${name}-menu`).showPopover();
+    if (!this.isBulk && !this.isOpen) return;
+    const place = this.isBulk ? "#bulk" : ".ib-do";
+    at(`${name}-menu`).showPopover({ source: document.querySelector(`${place} [popovertarget="${name}-menu"]`) });
   }
 
   opened(menu) {
     // What is chosen for many starts empty: it is added to what each has.
     if (this.isBulk) for (const box of menu.querySelectorAll("[type=checkbox]")) box.checked = false;
-    menu.querySelector("button, [type=checkbox]")?.focus();
+    (menu.querySelector("[aria-current], [type=checkbox], [name=new]") ?? menu.querySelector("button")).focus();
   }
 
   assignToMe() {
@@ -44,6 +48,12 @@ export class Menus {
   close() {
     if (this.isBulk) this.apply({ action: "close" });
     else document.querySelector("#close-form [value=close]")?.click();
+  }
+
+  /** Reopens those of the conversations that are open now. Their requests stay resolved and their flags cleared. */
+  offerReopening(conversations) {
+    const open = conversations.filter((id) => this.list.part.querySelector(`[data-id="${id}"]:not([data-closed])`));
+    return open.length ? reopenButton(() => this.apply({ action: "reopen" }, open)) : null;
   }
 
   pressed(what) {
@@ -80,14 +90,14 @@ export class Menus {
     if (add.length) return this.apply({ action: "tag", add });
   }
 
-  async apply(change) {
-    const conversations = [...this.list.picked];
+  async apply(change, conversations = [...this.list.picked]) {
+    const undo = change.action === "close" ? this.offerReopening(conversations) : null;
     try {
       const { changed, unchanged, refused } = await this.api.post("/conversations/bulk", { conversations, ...change });
       const left = refused.length && fill(gettext("Not changed: %(number)s. %(why)s"), { number: refused.length, why: refused[0].message });
       const same = unchanged && fill(gettext("Unchanged: %(number)s."), { number: unchanged });
       const show = refused.length ? this.toast.error : this.toast;
-      show([numbered(DONE[change.action](changed), changed), same, left].filter(Boolean).join(" "));
+      show([numbered(DONE[change.action](changed), changed), same, left].filter(Boolean).join(" "), { undo });
       this.list.clear();
     } catch (error) {
       this.toast.error(error.message);
@@ -95,6 +105,10 @@ export class Menus {
     this.list.refresh();
   }
 }
+
+/** A button that removes the notice it stands in. */
+const reopenButton = (onclick) =>
+  h("button", { type: "button", onclick: ({ target }) => (target.parentElement.remove(), onclick()) }, gettext("Reopen"));
 
 /** Arrow keys move through a menu. */
 function moved(menu, event) {

@@ -34,6 +34,11 @@ export class Transcript extends Chat {
     return [...merged, ...notes.map(noteRow)];
   }
 
+  /** The page's head says when the conversation began. */
+  opening() {
+    return null;
+  }
+
   fromAgent(message, details) {
     const element = super.fromAgent(message, details);
     if (message.role === "operator") element.classList.add("op");
