@@ -10,6 +10,8 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from storages.backends.s3 import S3Storage
 
+from conversations.files.listed import PAGE, ListedObject, Pages
+
 CONNECT_SECONDS = 3
 # Of silence.
 READ_SECONDS = 10
@@ -45,6 +47,12 @@ class Bucket(S3Storage):  # type: ignore[misc]  # untyped
     def delete(self, name: str) -> None:
         """Delete the object, if it exists. Unlike the base class, it fails if there is no bucket."""
         self._object(name).delete()
+
+    def pages(self) -> Pages:
+        """All objects, in pages."""
+        below = f"{self.location}/" if self.location else ""
+        for page in self.bucket.objects.filter(Prefix=below).page_size(PAGE).pages():
+            yield [ListedObject(one.key.removeprefix(below), one.size, one.last_modified) for one in page]
 
     def _object(self, name: str) -> Any:
         return self.bucket.Object(self._normalize_name(name))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
 from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage
+
+from conversations.files.listed import PAGE, ListedObject, Pages
 
 
 class Folder(FileSystemStorage):
@@ -29,6 +33,13 @@ class Folder(FileSystemStorage):
         if path.parent.exists():
             _sync(path.parent)
 
+    def pages(self) -> Pages:
+        """All objects, in pages."""
+        root = self._path(".")
+        files = (path for path in root.rglob("*") if path.is_file())
+        while page := list(islice(files, PAGE)):
+            yield [found for path in page if (found := _listed(path, root)) is not None]
+
     def _save(self, name: str, content: File[Any]) -> str:
         path = self._path(name)
         path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -47,6 +58,15 @@ class Folder(FileSystemStorage):
         if not Path(self.location).is_dir():
             raise NotADirectoryError(f"{self.location} is no folder")
         return Path(self.path(name))
+
+
+def _listed(path: Path, root: Path) -> ListedObject | None:
+    """None for a file that was deleted meanwhile."""
+    try:
+        state = path.stat()
+    except FileNotFoundError:
+        return None
+    return ListedObject(str(path.relative_to(root)), state.st_size, datetime.fromtimestamp(state.st_mtime, UTC))
 
 
 def _sync(folder: Path) -> None:

@@ -14,6 +14,8 @@ from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import InvalidStorageError, storages
 
+from conversations.files.listed import Pages
+
 # The contents are columns of their rows. As in config.file_places, which no room below can import.
 POSTGRESQL = "postgresql:"
 LONGEST_REASON = 200
@@ -53,6 +55,12 @@ def delete_object(place: str, name: str) -> None:
     """Delete an object, if it exists. Raises FilesUnavailable."""
     with _opened(place) as storage:
         storage.delete(name)
+
+
+def list_objects(place: str) -> Pages:
+    """All objects of a place, in pages. Raises FilesUnavailable."""
+    with _opened(place) as storage:
+        yield from storage.pages()
 
 
 def ask(place: str) -> None:
