@@ -68,13 +68,19 @@ def _restore(request: HttpRequest, entry: Entry) -> HttpResponse:
 
 def _show(request: HttpRequest, entry: Entry, *, problem: str = "", status: int = 200) -> HttpResponse:
     context = page_context(request, entry, tab="history")
-    zone, newest = zone_of(entry), context["started_from"]
-    # A draft is compared with what is published.
-    base = context["live"]["number"] if context["draft"] else newest - 1
+    zone, live = zone_of(entry), context["live"]["number"]
     with tenant_tx(entry.project.organization.pk):
+        # A draft is compared with what is published, and that with what was published before.
+        newest, base = (context["started_from"], live) if context["draft"] else (live, _published_before(entry, live))
         context.update(_versions(entry.project, before=_number(request.GET, "before"), zone=zone))
         context["comparison"] = _comparison(entry.project, request.GET, newest=newest, base=base, zone=zone)
     return render(request, "agent/history.html", {**context, "problem": problem}, status=status)
+
+
+def _published_before(entry: Entry, number: int) -> int:
+    """The version that was published before this one; 0 if there is none."""
+    rows = AgentVersion.objects.filter(project=entry.project, is_draft=False, number__lt=number)
+    return rows.order_by("-number").values_list("number", flat=True).first() or 0
 
 
 def _versions(project: Project, *, before: int, zone: str) -> dict[str, Any]:

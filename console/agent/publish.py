@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 from console.agent.nested_form_data import number_of, printable_text, read_entries, text_of
 from console.agent.page import page_context, tab_url
 from projects.agents.drafts import NothingToPublish, discard_draft, publish_draft
+from projects.agents.hours_text import find_contradictions
 from projects.agents.services import NewerVersion
 from projects.models import User
 from projects.models.agent_errors import SettingsRefused
@@ -61,4 +62,6 @@ def _change(request: HttpRequest, entry: Entry) -> HttpResponse:
 
 def _show(request: HttpRequest, entry: Entry, *, problem: str = "", status: int = 200) -> HttpResponse:
     context = page_context(request, entry, tab="publish")
-    return render(request, "agent/publish.html", {**context, "problem": problem}, status=status)
+    contradictions = find_contradictions(context["document"]) if context["draft"] else []
+    shown = {**context, "problem": problem, "contradictions": contradictions}
+    return render(request, "agent/publish.html", shown, status=status)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any, get_args
 
 from django.conf import settings
-from django.utils.translation import override
+from django.utils.translation import gettext, override, pgettext
 
 from projects.common.differences import DAYS as DAY_TITLES
 from projects.models.agent_config import AgentConfig, Day
@@ -54,7 +54,7 @@ CLOCK = re.compile(r"(\d{1,2})(?:[:.h]([0-5]\d))?\s*(am|pm)?", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Contradiction:
-    """A line of a text, the days on which it contradicts the opening hours, and the hours that are set for them."""
+    """A line of a text, the days on which it contradicts the opening hours, and what is set for these days, in words."""
 
     field: str
     quote: str
@@ -71,10 +71,9 @@ def hours_in_words(hours: Mapping[Any, Sequence[Any]]) -> str:
     """The week in lines such as `Tuesday to Friday: 12:00 to 14:30 and 18:00 to 22:30`."""
     if not hours:
         return "Always open"
-    weeks = groupby(WEEK, key=lambda index: _spans_of(hours, index))
     # Prompts are in English.
     with override(settings.LANGUAGE_CODE):
-        return "\n".join(f"{_days_in_words(list(days))}: {_spans_in_words(spans)}" for spans, days in weeks)
+        return "\n".join(_lines(hours, WEEK))
 
 
 def find_contradictions(document: Mapping[str, Any]) -> list[Contradiction]:
@@ -99,8 +98,7 @@ def _contradictions(field: str, text: str, hours: Mapping[str, Any]) -> Iterator
         is_about_hours = bool(line.strip()) and (is_about_hours or ABOUT_HOURS.search(line) is not None)
         for days, spans in _said(line, is_about_hours=is_about_hours):
             if wrong := [day for day in days if _spans_of(hours, day) != spans]:
-                actual = dict.fromkeys(_spans_in_words(_spans_of(hours, day)) for day in wrong)
-                yield Contradiction(field, line.strip(), _days_in_words(wrong), ", ".join(actual))
+                yield Contradiction(field, line.strip(), _days_in_words(wrong), "; ".join(_lines(hours, wrong)))
 
 
 def _said(line: str, *, is_about_hours: bool) -> Iterator[tuple[list[int], Spans]]:
@@ -138,12 +136,26 @@ def _spans_of(hours: Mapping[str, Any], day: int) -> Spans:
     return tuple((opens, closes) for opens, closes in hours.get(DAYS[day]) or ())
 
 
+def _lines(hours: Mapping[str, Any], days: Iterable[int]) -> Iterator[str]:
+    """The hours of some days, in the reader's language. Neighbors with the same hours share a line."""
+    for spans, same in groupby(days, key=lambda day: _spans_of(hours, day)):
+        yield f"{_days_in_words(list(same))}: {_spans_in_words(spans)}"
+
+
 def _spans_in_words(spans: Spans) -> str:
-    return " and ".join(f"{opens} to {closes}" for opens, closes in spans) or "closed"
+    words = pgettext("hours", "%(opens)s to %(closes)s")
+    return _joined([words % {"opens": opens, "closes": closes} for opens, closes in spans]) or gettext("closed")
 
 
 def _days_in_words(days: Sequence[int]) -> str:
     titles = [str(DAY_TITLES[DAYS[day]]) for day in days]
     if len(days) > 2 and list(days) == list(range(days[0], days[0] + len(days))):
-        return f"{titles[0]} to {titles[-1]}"
-    return " and ".join([", ".join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)
+        return pgettext("days", "%(first)s to %(last)s") % {"first": titles[0], "last": titles[-1]}
+    return _joined(titles)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Parts as `one, two and three`."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return pgettext("list", "%(parts)s and %(last)s") % {"parts": ", ".join(parts[:-1]), "last": parts[-1]}

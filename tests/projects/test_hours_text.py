@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.utils.translation import override
 
 from projects.agents.hours_text import business_text, find_contradictions, hours_in_words
 from projects.agents.templates_catalogue import Locale, business_templates
@@ -54,6 +55,19 @@ def test_a_template_names_its_hours_once(name: str) -> None:
 def test_contradiction(text: str, days: list[str]) -> None:
     found = find_contradictions({"business_context": text, "hours": HOURS})
     assert [one.days for one in found] == days
+
+
+def test_what_is_set_is_named_for_each_group_of_days() -> None:
+    [found] = find_contradictions({"business_context": "Open daily 9:00 to 12:00.", "hours": HOURS})
+    assert found.hours == (
+        "Monday: closed; Tuesday to Friday: 12:00 to 15:00; Saturday: 18:00 to 24:00; Sunday: closed"
+    )
+
+
+def test_a_contradiction_is_told_in_the_readers_language() -> None:
+    with override("de"):
+        [found] = find_contradictions({"business_context": "Open daily 9:00 to 12:00.", "hours": HOURS})
+    assert found.hours.startswith("Montag: geschlossen; Dienstag bis Freitag: 12:00 bis 15:00;")
 
 
 def test_a_business_that_is_always_open_contradicts_nothing() -> None:

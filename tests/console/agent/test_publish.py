@@ -129,7 +129,7 @@ def test_viewers_cannot_publish(owner: Settings, viewer: User) -> None:
     assert "Bruno" in reader.page("publish")
 
 
-@pytest.mark.parametrize("section", ["business", "hours"])
+@pytest.mark.parametrize("section", ["business", "hours", "publish"])
 def test_hours_that_a_text_contradicts_are_shown_beside_both(section: str, owner: Settings) -> None:
     owner.change(business_context="We are closed on Tuesdays.")
     shown = owner.client.get(owner.address(section)).context["contradictions"]
