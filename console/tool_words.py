@@ -119,6 +119,21 @@ CONDITION_WORDS = {
     "isApproved": lazy("A colleague approved it"),
     "notRelatedToExistingBooking": lazy("It isn’t about an existing booking"),
 }
+SPELLED = {"sms": "SMS", "url": "link", "email": "e-mail", "zip": "postal"}
+
+
+def capitalized(words: str) -> str:
+    """The text with its first letter in upper case and the rest unchanged."""
+    return words[:1].upper() + words[1:]
+
+
+def title_of_tool(name: str) -> str:
+    """A tool's title, such as "Send e-mail to caller". A custom tool's is made from its name."""
+    if name in TOOL_WORDS:
+        return str(TOOL_WORDS[name].title)
+    words = name.removesuffix("_tool").split("_")
+    title = " ".join(SPELLED.get(word, word) for word in words)
+    return capitalized(title)
 
 
 def argument_label(name: str) -> str:

@@ -24,6 +24,7 @@ from console.dashboard.stats import dollars, rate_words
 from console.layout import shell_context
 from console.parameters import parse_day
 from console.timestamps import format_timestamp
+from console.tool_words import title_of_tool
 from conversations.analytics.breakdown import Breakdown, Row, break_down
 from conversations.analytics.definitions import DEFINITIONS, FEWEST
 from conversations.analytics.figure_cache import recent_figures
@@ -51,11 +52,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table: its name and its figures in the order of the heading."""
+    """A row of a table: its name and its figures in the order of the heading. `code` is the name in the API, if another."""
 
     label: str
     cells: list[Cell]
-    is_code: bool = False
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,10 +127,13 @@ def analytics(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 
 def parse_period(parameters: QueryDict, *, now: datetime, timezone: str) -> Period:
-    """The days of the query string, or the last ones. A range is cut to its last LONGEST_DAYS days, and ends today."""
+    """The days of the query string, or the last ones. A range may be the wrong way round. It is cut to its last
+    LONGEST_DAYS days, and ends today.
+    """
     days = parameters.get("days", "")
     since, until = parse_day(parameters.get("since", "")), parse_day(parameters.get("until", ""))
     today = now.astimezone(ZoneInfo(timezone)).date()
+    since, until = sorted((since, until)) if since and until else (since, until)
     last = min(date.fromisoformat(until), today) if until else today
     if not since or date.fromisoformat(since) > last:
         return last_days(now, days=int(days) if days in {str(one) for one in PERIODS} else USUAL, timezone=timezone)
@@ -174,7 +178,8 @@ def _shown(report: Report, links: Links, *, zone: str) -> dict[str, Any]:
 def _line(row: Row, links: Links, dimension: str) -> Line:
     cells = _cells(row, links, COLUMNS, **{dimension: row.key})
     if dimension == "tool":
-        return Line(row.label, [Cell(grouped(row.actions) if row.actions else "–"), *cells], is_code=True)
+        actions = Cell(grouped(row.actions) if row.actions else "–")
+        return Line(title_of_tool(row.key), [actions, *cells], code=row.key)
     return Line(_label(row, dimension), [*cells, Cell(_cost(row) or "–")])
 
 

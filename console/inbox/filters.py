@@ -13,6 +13,7 @@ from console.inbox.query import CELL, InboxQuery
 from console.inbox.reasons import LABELS
 from console.search import UNASSIGNED
 from console.timestamps import short_date
+from console.tool_words import title_of_tool
 from conversations.analytics.definitions import DEFINITIONS
 from conversations.analytics.outcomes import NONE, Slice
 from conversations.handover.assignment import possible_assignees
@@ -86,7 +87,7 @@ def _cell_labels(cell: Slice) -> dict[str, str | None]:
         "topic": gettext("No topic")
         if cell.topic == NONE
         else cell.topic and gettext("Topic: %(topic)s") % {"topic": cell.topic},
-        "tool": cell.tool and gettext("Tool: %(tool)s") % {"tool": cell.tool},
+        "tool": cell.tool and gettext("Tool: %(tool)s") % {"tool": title_of_tool(cell.tool)},
     }
 
 

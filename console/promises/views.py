@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any, cast
@@ -30,6 +31,7 @@ from console.promises.metrics import PromiseCounts, PromiseMetrics, promise_metr
 from console.promises.rows import STATES as STATE_SIGNS
 from console.promises.rows import list_promises
 from console.timestamps import month_day, short_date, short_day
+from console.tool_words import title_of_tool
 from conversations.analytics.outcomes import Slice
 from conversations.analytics.period import LONGEST_DAYS, Period, days_until, last_days
 from conversations.models import Channel, Conversation
@@ -210,9 +212,13 @@ def _tabs(query: ListQuery, counts: PromiseCounts) -> list[Tab]:
     ]
 
 
-def _tools_of(project: Project) -> list[str]:
+def _tools_of(project: Project) -> list[tuple[str, str]]:
+    """The tools that keep promises, each with its title, by title. Two of the same title are told apart by their names."""
     rows = Promise.objects.filter(project_id=project.pk).exclude(tool="")
-    return list(rows.order_by("tool").values_list("tool", flat=True).distinct())
+    titles = {name: title_of_tool(name) for name in rows.order_by("tool").values_list("tool", flat=True).distinct()}
+    often = Counter(titles.values())
+    labels = {name: f"{title} ({name})" if often[title] > 1 else title for name, title in titles.items()}
+    return sorted(labels.items(), key=lambda one: one[1])
 
 
 def _rate(rate: float | None) -> str:

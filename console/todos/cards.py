@@ -22,9 +22,9 @@ from console.todos.labels import (
     UNCLAIMED,
     VERSION_LABELS,
     icon_of,
-    title_of_tool,
     with_tool_titles,
 )
+from console.tool_words import title_of_tool
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from todos.approvals.permissions import needs_second

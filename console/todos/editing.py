@@ -35,7 +35,8 @@ from console.todos.form import (
     require_description,
     stored_form,
 )
-from console.todos.labels import title_of_tool, with_tool_titles
+from console.todos.labels import with_tool_titles
+from console.tool_words import title_of_tool
 from conversations.common.customer_names import customer_names
 from conversations.models import Persona
 from projects.common.api_error import ApiError

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from django.utils.translation import gettext, ngettext
 
 from console.effects.labels import StateLabel
-from console.tool_words import TOOL_WORDS
+from console.tool_words import capitalized, title_of_tool
 from projects.common.translation import lazy
 from projects.models import Role
 from todos.models import TodoSource, TodoStatus
@@ -56,7 +56,6 @@ TOOL_ICONS = {
     "meeting": "calendar-time",
     "transfer": "phone",
 }
-SPELLED = {"sms": "SMS", "url": "link", "email": "e-mail", "zip": "postal"}
 # Tool kinds that send a message to a person.
 LETTERS = ("email", "sms")
 LETTER_WORDS = {"email": "e-mail", "sms": "text"}
@@ -85,11 +84,6 @@ def approved_undeliverable(kind: str, number: int) -> str:
     return sentence % {"number": number}
 
 
-def capitalized(words: str) -> str:
-    """The text with its first letter in upper case and the rest unchanged."""
-    return words[:1].upper() + words[1:]
-
-
 def sentence_start(name: str) -> str:
     """An actor's name at the beginning of a sentence: "The API key Till", but an address stays as written."""
     return capitalized(name) if name.startswith("the ") else name
@@ -98,15 +92,6 @@ def sentence_start(name: str) -> str:
 def icon_of(kind: str) -> str:
     """Icon for a kind of tool."""
     return TOOL_ICONS.get(kind, "tool")
-
-
-def title_of_tool(name: str) -> str:
-    """A tool's title, such as "Send e-mail to caller". A custom tool's is made from its name."""
-    if name in TOOL_WORDS:
-        return str(TOOL_WORDS[name].title)
-    words = name.removesuffix("_tool").split("_")
-    title = " ".join(SPELLED.get(word, word) for word in words)
-    return capitalized(title)
 
 
 def with_tool_titles(sentence: str, names: Iterable[str]) -> str:

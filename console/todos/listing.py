@@ -16,7 +16,8 @@ from console.parameters import parse_uuid
 from console.todos.board import MOST_COUNTED, count_text, status_counts
 from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
-from console.todos.labels import SOURCES, STATUS_LABELS, capitalized, undeliverable_warning
+from console.todos.labels import SOURCES, STATUS_LABELS, undeliverable_warning
+from console.tool_words import capitalized
 from projects.models.permissions import Entry
 from todos.approvals.validity import may_approve, undeliverable_of, why_not_runnable
 from todos.content.deliverability import TextRefusal

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from uuid import UUID
 
-from console.todos.labels import title_of_tool
+from console.tool_words import title_of_tool
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from todos.models import Approval, StandingRule

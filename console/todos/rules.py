@@ -20,9 +20,8 @@ from console.access import enter, zone_of
 from console.agent.page import tab_url
 from console.layout import shell_context
 from console.todos.cards import cards_of
-from console.todos.labels import title_of_tool
 from console.todos.plan import plain
-from console.tool_words import argument_label
+from console.tool_words import argument_label, title_of_tool
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from projects.models.permissions import Entry

@@ -22,8 +22,9 @@ from console.agent.page import page_context, tab_url
 from console.parameters import parse_uuid
 from console.timestamps import Timestamp, format_timestamp
 from console.todos.form import addresses_in
-from console.todos.labels import icon_of, title_of_tool
+from console.todos.labels import icon_of
 from console.todos.plan import plain
+from console.tool_words import title_of_tool
 from console.undo import announce_undoable
 from projects.common.api_error import ApiError
 from projects.common.translation import lazy

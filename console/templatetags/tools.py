@@ -1,0 +1,10 @@
+"""Names of tools for people: `{{ promise.tool|tool_title }}`."""
+
+from __future__ import annotations
+
+from django import template
+
+from console.tool_words import title_of_tool
+
+register = template.Library()
+register.filter("tool_title", title_of_tool)
