@@ -15,7 +15,7 @@ from uuid import UUID
 from conversations.channels.delivered import delete_contents, read_content
 from conversations.channels.items import IncomingMessage, RemoteFile
 from conversations.channels.media import MOST_BYTES, TOO_LARGE, FetchLater, NotFetched
-from conversations.channels.placeholders import missing, placeholder, with_lines
+from conversations.channels.placeholders import FAILED, has_failed, missing, placeholder, with_lines
 from conversations.channels.provider import Provider
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.transcription import OnRecord, find_transcriber, transcribe
@@ -27,6 +27,7 @@ from conversations.handover.media_types import seconds_of
 from conversations.live.event_log import ConversationLog, job_log, lock_conversation, open_log
 from conversations.models import Delivery, Message
 from conversations.models.event import EventType
+from conversations.turns.flags import flag_unread_files, unflag_unread_files
 from conversations.turns.services import REPLY
 from jobs.enqueue import JobRequest, bring_forward
 from jobs.errors import Skip, TryLater
@@ -53,7 +54,6 @@ PATIENCE = timedelta(seconds=20)
 # The seconds before each further try. The first two end within a reply's patience.
 PAUSES = (2.0, 6.0, 30.0, 120.0)
 DISCONNECTED = "the channel isn’t connected any more"
-FAILED = "fetching it failed"
 GONE = "The message was deleted."
 # The reasons of the attachments' own rules.
 REASONS: Mapping[str, str] = {
@@ -134,10 +134,13 @@ async def run_channel_files(job: ClaimedJob) -> None:
 
 
 def fail_channel_files(job: ClaimedJob, reason: str) -> None:
-    """Say in place of the files that they aren't there."""
+    """Say in place of the files that they aren't there, and flag the conversation. What came with the message is kept for
+    the job's next run.
+    """
     with open_log(job.subject_id) as log:
         if (context := _context_of(job)) is not None:
-            _show(log, context, [NotFetched(FAILED) for _ in context.item.files])
+            message = _show(log, context, [NotFetched(file.missing or FAILED) for file in context.item.files])
+            flag_unread_files(log, message, reason=reason)
             _release_replies(job)
 
 
@@ -223,6 +226,7 @@ def _delivered(job: ClaimedJob, message_id: UUID, number: int) -> bytes:
 def _attach(job: ClaimedJob, context: FetchContext, fetched: Sequence[Fetched], calls: Sequence[CallRecord]) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
         message = _show(log, context, fetched)
+        delete_contents(message.pk)
         project_id, subject_id, turn_id = log.conversation.project_id, job.subject_id, message.turn_id
         ModelCall.objects.bulk_create(
             call_rows(calls, project_id=project_id, job_id=job.id, subject_id=subject_id, turn_id=turn_id)
@@ -242,9 +246,10 @@ def _show(log: ConversationLog, context: FetchContext, fetched: Sequence[Fetched
         else:
             stored.append(attached)
             lines.append(_line_of(file, found, attached["name"]))
+    if has_failed(message.content, context.item):
+        unflag_unread_files(log, message)
     message.content, message.attachments = with_lines(message.content, context.item, lines), list(stored)
     message.save(update_fields=["content", "attachments"])
-    delete_contents(message.pk)
     log.add_event("message_files_added", payload=message_payload(message), type=EventType.MESSAGE)
     return message
 

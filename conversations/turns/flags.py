@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext
 
 from conversations.live.event_log import ConversationLog, open_log
-from conversations.models import Conversation, Event, Persona, Turn
+from conversations.models import Conversation, Event, Message, Persona, Turn
 from conversations.prompts.observer import Quality
 from jobs.errors import WrongState
 from projects.models import User
@@ -18,6 +18,9 @@ MAX_FLAG = 300
 MAX_REASONS, MAX_EVENTS = 5, 100
 CLEARED = "flag_cleared"
 ANALYSIS_FAILED, ANALYSIS_REOPENED = "analysis_failed", "analysis_reopened"
+FILES_FAILED, FILES_REOPENED = "files_failed", "files_reopened"
+# Events that withdraw a flag, and the key of what they and the flag's event are about.
+WITHDRAWN_BY = {ANALYSIS_REOPENED: (ANALYSIS_FAILED, "turn"), FILES_REOPENED: (FILES_FAILED, "message")}
 
 
 def low_score(score: int, reason: str) -> str:
@@ -42,6 +45,14 @@ def _not_analyzed(seq: int) -> str:
     return f"The reply of turn {seq} was not checked for promises."
 
 
+def unread_files(seq: int, reason: str) -> str:
+    return f"{_unread_files(seq)} Run their job again, under Failures. {reason}"[:MAX_FLAG]
+
+
+def _unread_files(seq: int) -> str:
+    return f"The files of message {seq} are not attached."
+
+
 def flag_unanalyzed(log: ConversationLog, turn: Turn, *, reason: str) -> None:
     """Flag the conversation because the analysis of a reply failed permanently."""
     log.conversation.flag = not_analyzed(turn.seq, reason)
@@ -51,8 +62,24 @@ def flag_unanalyzed(log: ConversationLog, turn: Turn, *, reason: str) -> None:
 def unflag_unanalyzed(log: ConversationLog, turn: Turn) -> None:
     """Withdraw that flag, because the analysis runs again. An earlier reason becomes the flag."""
     log.add_event(ANALYSIS_REOPENED, payload={"turn": str(turn.pk)})
-    if log.conversation.flag.startswith(_not_analyzed(turn.seq)):
-        others = (reason for reason in flag_reasons(log.conversation) if not reason.startswith(_not_analyzed(turn.seq)))
+    _withdraw(log, _not_analyzed(turn.seq))
+
+
+def flag_unread_files(log: ConversationLog, message: Message, *, reason: str) -> None:
+    """Flag the conversation because the files of a message could not be attached."""
+    log.conversation.flag = unread_files(message.seq, reason)
+    log.add_event(FILES_FAILED, payload={"message": str(message.pk), "seq": message.seq, "reason": reason})
+
+
+def unflag_unread_files(log: ConversationLog, message: Message) -> None:
+    """Withdraw that flag, because they are attached after all. An earlier reason becomes the flag."""
+    log.add_event(FILES_REOPENED, payload={"message": str(message.pk)})
+    _withdraw(log, _unread_files(message.seq))
+
+
+def _withdraw(log: ConversationLog, beginning: str) -> None:
+    if log.conversation.flag.startswith(beginning):
+        others = (reason for reason in flag_reasons(log.conversation) if not reason.startswith(beginning))
         log.conversation.flag = next(others, "")
 
 
@@ -62,16 +89,17 @@ def flag_reasons(conversation: Conversation) -> list[str]:
     """
     if not conversation.flag:
         return []
-    idns = [*REASONS, ANALYSIS_REOPENED, CLEARED]
+    idns = [*REASONS, *WITHDRAWN_BY, CLEARED]
     rows = Event.objects.filter(conversation=conversation, idn__in=idns).order_by("-seq")[:MAX_EVENTS]
     claims: dict[str, list[str]] = {}
-    since, reopened = list[Event](), set[str]()
+    since, withdrawn = list[Event](), set[tuple[str, str]]()
     for event in rows:
         if event.idn == CLEARED:
             break
-        if event.idn == ANALYSIS_REOPENED:
-            reopened.add(event.payload["turn"])
-        elif event.idn != ANALYSIS_FAILED or event.payload["turn"] not in reopened:
+        if event.idn in WITHDRAWN_BY:
+            idn, key = WITHDRAWN_BY[event.idn]
+            withdrawn.add((idn, event.payload[key]))
+        elif not any((event.idn, value) in withdrawn for value in _subjects_of(event)):
             since.append(event)
         if event.idn == "claim_unbacked":
             # All claims of one reply are one reason, with the quotes in their order.
@@ -81,11 +109,17 @@ def flag_reasons(conversation: Conversation) -> list[str]:
     return list(dict.fromkeys([conversation.flag, *reasons]))[:MAX_REASONS]
 
 
+def _subjects_of(event: Event) -> Iterator[str]:
+    """The turn or message that an event is about."""
+    return (str(event.payload[key]) for key in ("turn", "message") if key in event.payload)
+
+
 # By event idn: builds the flag's wording from the event's payload and the claims of each turn.
 REASONS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Sequence[str]]], str]] = {
     "quality_low": lambda payload, claims: low_score(payload["score"], payload["reason"]),
     "claim_unbacked": lambda payload, claims: broken_claim(claims[payload["turn"]]),
     ANALYSIS_FAILED: lambda payload, claims: not_analyzed(payload["seq"], payload["reason"]),
+    FILES_FAILED: lambda payload, claims: unread_files(payload["seq"], payload["reason"]),
     "reply_failed": lambda payload, claims: no_reply(payload["message"]),
 }
 

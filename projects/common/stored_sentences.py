@@ -236,6 +236,7 @@ FLAGS = (
     gettext_noop("Quality %(score)s of 10: %(reason)s"),
     gettext_noop("Claimed but not done: “%(words)s”"),
     gettext_noop("Reply failed: %(reason)s"),
+    gettext_noop("The files of message %(seq)s are not attached. Run their job again, under Failures. %(reason)s"),
 )
 HOURS = (
     gettext_noop("open from %(opens)s to %(closes)s today"),

@@ -13,8 +13,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from conversations.channels import fetching
 from conversations.channels.mail.message import item_of
 from conversations.channels.mail.mime import read_mime
-from conversations.models import Attachment, DeliveredFile, Message
+from conversations.models import Attachment, Conversation, DeliveredFile, Message
+from conversations.turns.flags import flag_reasons
+from jobs import claims
+from jobs.lanes import lane_of
 from jobs.models import Job
+from jobs.services import fail_job, run_again
 from tests.conversations.channels.files import JPEG, PDF, SVG, ZIP, until_read
 from tests.conversations.channels.mailbox import ANNA, Mailbox
 from tests.conversations.channels.test_mail_parts import attach, letter, png
@@ -171,3 +175,44 @@ def test_a_file_of_a_disconnected_mailbox_is_attached_all_the_same(mailbox: Mail
     mailbox.api.delete("/api/v1/channels/email")
     request.getfixturevalue("worker")
     assert len(until_read(mailbox.tenant).attachments) == 3
+
+
+def fails_for_good(mailbox: Mailbox) -> None:
+    """As after five workers that died of it."""
+    [job] = claims.claim([lane_of("channel_files")], limit=1)
+    fail_job(job, reason="The worker that ran this died 5 times in a row.")
+
+
+def test_files_that_were_not_attached_are_kept_until_staff_tries_again(mailbox: Mailbox, request: Any) -> None:
+    by_postmark(mailbox, "Look.", FILES[:1])
+    fails_for_good(mailbox)
+    tenant = mailbox.tenant
+    [message], [job], [row] = mailbox.rows(Message), mailbox.rows(Job, lane="channel_files"), mailbox.rows(Conversation)
+    assert message.content == "Look.\n[File: offer.pdf, which can’t be read here: fetching it failed.]"
+    assert (len(mailbox.rows(DeliveredFile)), row.flag.partition(".")[0]) == (
+        1,
+        f"The files of message {message.seq} are not attached",
+    )
+    with tenant.tx():
+        run_again(tenant.project, job.pk)
+    request.getfixturevalue("worker")
+    until(lambda: len(mailbox.rows(Attachment)) == 1, what="the file")
+    [message], [row] = mailbox.rows(Message, role="user"), mailbox.rows(Conversation)
+    assert (message.content, [one["name"] for one in message.attachments]) == (
+        "Look.\n[File: offer.pdf]",
+        ["offer.pdf"],
+    )
+    assert (row.flag, mailbox.rows(DeliveredFile)) == ("", [])
+
+
+def test_files_that_fail_twice_say_so_once(mailbox: Mailbox) -> None:
+    by_postmark(mailbox, "Look.", FILES[:1])
+    fails_for_good(mailbox)
+    [job] = mailbox.rows(Job, lane="channel_files")
+    with mailbox.tenant.tx():
+        run_again(mailbox.tenant.project, job.pk)
+    fails_for_good(mailbox)
+    [message], [row] = mailbox.rows(Message), mailbox.rows(Conversation)
+    with mailbox.tenant.tx():
+        reasons = flag_reasons(row)
+    assert (message.content.count("[File: "), len(reasons), len(mailbox.rows(DeliveredFile))) == (1, 1, 1)
