@@ -18,6 +18,8 @@ export class Files {
     input.addEventListener("change", () => {
       this.add([...input.files]);
       input.value = "";
+      // Whoever goes on typing writes the message, and presses no single keys.
+      form.querySelector("textarea")?.focus();
     });
     form.addEventListener("paste", (event) => this.given(event, event.clipboardData));
     form.addEventListener("dragover", (event) => event.dataTransfer.types.includes("Files") && event.preventDefault());

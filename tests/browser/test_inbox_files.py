@@ -42,7 +42,9 @@ def test_files_are_attached_kept_over_a_reload_and_sent(page: Page, app: App, tm
     red.write_bytes(picture())
     menu.write_bytes(b"%PDF-1.7\n")
     open_answer(page, app)
+    page.locator("#chat-scroll").focus()
     page.locator("#file-tool input").set_input_files([red, menu])
+    expect(page.locator("#say")).to_be_focused()
     expect(page.locator("#files").get_by_role("button")).to_have_count(2)
     expect(page.get_by_role("progressbar")).to_have_count(0)
     assert findings(page) == []
