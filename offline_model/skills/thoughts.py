@@ -83,7 +83,7 @@ def _directives(view: View, position: ScenarioPosition) -> dict[str, Any]:
     just_asked = asked_fields(last_of(view.lines, "agent"))
     return {
         "scenario": f"{position.scenario.number}, {position.scenario.title}",
-        "step": f"{position.step.number}, {position.step.text}",
+        "step": f"{position.step.number}, {_filled(position.step.text, view.slots)}",
         "goal": _goal(view, position),
         "instructions": _instructions(view, position, just_asked)[:5],
         "to_collect": missing_fields(position.scenario, slots=view.slots, just_asked=[]),
@@ -104,7 +104,7 @@ def _goal(view: View, position: ScenarioPosition) -> str:
         return f"Keep the customer company until {view.pending[0]} has answered."
     if position.missing:
         return f"Learn the {_listed(position.missing)}."
-    return _first_sentence(position.step.text)
+    return _filled(_first_sentence(position.step.text), view.slots)
 
 
 def _instructions(view: View, position: ScenarioPosition, just_asked: list[str]) -> list[str]:
