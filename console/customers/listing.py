@@ -19,6 +19,7 @@ from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.customers.search import find_customers
 from conversations.models import IS_UPLOAD, Conversation, Persona, PersonaField, Tag
+from projects.common.phones import readable_phone
 from projects.models import Project
 from projects.models.permissions import Entry
 
@@ -129,7 +130,7 @@ def _row(
         id=persona.pk,
         name=name,
         initials=initials(name),
-        phone=contact.get("phone", ""),
+        phone=readable_phone(contact.get("phone", "")),
         email=contact.get("email", ""),
         external_id=persona.external_id,
         is_flagged=persona.flagged,

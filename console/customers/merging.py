@@ -74,4 +74,4 @@ def _outcome(field: FieldMove) -> tuple[str, str]:
         return gettext("Moves."), "ok"
     if not field.kept:
         return gettext("Not moved: given for another number or address."), "warn"
-    return gettext("Keeps the first value."), "warn"
+    return gettext("Keeps %(value)s.") % {"value": field_value(field.key, field.kept)}, "warn"

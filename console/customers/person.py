@@ -21,6 +21,7 @@ from console.todos.cards import cards_of
 from conversations.common.customer_names import customer_names
 from conversations.common.merged import find_persona
 from conversations.models import IS_UPLOAD, Conversation, ConversationStatus, Persona, PersonaField
+from projects.common.phones import readable_phone
 from projects.common.stored_sentences import translated
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -63,6 +64,7 @@ def person_head(persona: Persona, *, zone: str) -> dict[str, Any]:
     """A customer's name and contact ways."""
     name = customer_names([persona.pk]).get(persona.pk, UNNAMED)
     fields = PersonaField.objects.filter(persona=persona, conversation=None, key__in=FIRST)
+    contact = dict.fromkeys(FIRST, "") | dict(fields.values_list("key", "value"))
     return {
         "id": persona.pk,
         "name": name,
@@ -71,8 +73,8 @@ def person_head(persona: Persona, *, zone: str) -> dict[str, Any]:
         "also": list(persona.absorbed.values_list("external_id", flat=True)),
         "flag": (persona.flag_reason or gettext("No reason given.")) if persona.flagged else "",
         "since": format_timestamp(persona.created_at, zone=zone),
-        **dict.fromkeys(FIRST, ""),
-        **dict(fields.values_list("key", "value")),
+        **contact,
+        "readable_phone": readable_phone(contact["phone"]),
     }
 
 

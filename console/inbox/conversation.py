@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -28,6 +29,7 @@ from projects.common.stored_sentences import translated
 from projects.models.permissions import Entry
 
 MORNING = 9
+NUMBER = re.compile(r"^[\d.]+, ")
 
 
 def conversation_context(entry: Entry, row: Conversation) -> dict[str, Any]:
@@ -113,7 +115,18 @@ def _person(entry: Entry, row: Conversation, *, zone: str) -> dict[str, Any]:
 def _next_steps(directives: Directives) -> dict[str, Any]:
     payload = directives_payload(directives)
     wanted = [field_label(key) for key in payload["to_collect"]]
-    return {**payload, "to_collect": wanted, "seq": directives.turn.seq}
+    return {
+        **payload,
+        "scenario": _without_number(payload["scenario"]),
+        "step": _without_number(payload["step"]),
+        "to_collect": wanted,
+        "seq": directives.turn.seq,
+    }
+
+
+def _without_number(text: str) -> str:
+    """A scenario or step without its number, which only the agent's settings explain."""
+    return NUMBER.sub("", text)
 
 
 def _short(local: datetime) -> str:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf.locale import LANG_INFO
-from django.utils.translation import gettext
+from django.utils.translation import get_language_info, gettext
 
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.consents import consent_history
 from conversations.common.queries import read_fields
 from conversations.models import ConsentSource, Conversation, Message, PersonaField
 from conversations.models.persona import Strength
+from projects.common.phones import readable_phone
 from projects.common.translation import lazy
 
 LABELS = {
@@ -134,12 +135,19 @@ def field_label(key: str) -> str:
 
 
 def field_value(key: str, value: str) -> str:
-    """The value of a field for display: a consent and a language in words."""
+    """The value of a field for display: a consent and a language in words, a number with spaces."""
     if key.endswith("_opt_in"):
         return ANSWERS.get(value, value)
+    if key == "phone":
+        return readable_phone(value)
     if key == "language":
-        return str(LANG_INFO.get(value, {}).get("name", value))
+        return language_name(value)
     return value
+
+
+def language_name(code: str) -> str:
+    """The name of a language in the reader's own, or the code if Django doesn't know it."""
+    return str(get_language_info(code)["name_translated"]) if code in LANG_INFO else code
 
 
 def _source(field: PersonaField, *, is_here: bool) -> str:

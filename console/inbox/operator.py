@@ -11,6 +11,7 @@ from conversations.common.channels import traits_of
 from conversations.handover.operators import shown_name
 from conversations.models import Conversation, ConversationStatus, Event
 from conversations.models.event import URGENT
+from projects.common.phones import readable_phone
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tools.models import EscalationState
@@ -36,6 +37,7 @@ def operator_context(entry: Entry, row: Conversation) -> dict[str, Any]:
         "request_for_person": {
             "reason": request.reason,
             "lead": request.lead,
+            "lead_phone": readable_phone(request.lead.get("phone", "")),
             "is_waiting": request.state == EscalationState.WAITING,
             "is_mine": request.claimed_by_id == entry.member.user_id,
             "claimed_by": request.claimed_by.name if request.claimed_by else "",

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.conf.locale import LANG_INFO
 from django.http import HttpRequest
-from django.utils.translation import get_language_from_request
+from django.utils.translation import get_language, get_language_from_request
 
+from console.inbox.facts import language_name
 from conversations.assist.translation import customer_language_code
 from conversations.models import Conversation
+
+# Languages that write the names of languages with a capital.
+CAPITALIZED = ("en", "de")
 
 
 @dataclass(frozen=True)
 class TranslationOffer:
-    """The languages of both sides. `staff` is a code, `customer` a name."""
+    """The languages of both sides. `staff` is a code, `customer` a name inside a sentence."""
 
     staff: str
     customer: str
@@ -25,4 +28,5 @@ def translation_offer(request: HttpRequest, row: Conversation) -> TranslationOff
     customer, staff = customer_language_code(row), get_language_from_request(request).split("-")[0]
     if not customer or customer == staff:
         return None
-    return TranslationOffer(staff, str(LANG_INFO.get(customer, {}).get("name", customer)))
+    name = language_name(customer)
+    return TranslationOffer(staff, name if get_language() in CAPITALIZED else name[:1].lower() + name[1:])

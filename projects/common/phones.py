@@ -56,6 +56,15 @@ def normalize_phone(text: str, *, region: str) -> str:
         return text.strip()
 
 
+def readable_phone(text: str) -> str:
+    """A number in E.164 with spaces for people, or the text unchanged if it is not one."""
+    try:
+        number = phonenumbers.parse(text)
+    except phonenumbers.NumberParseException:
+        return text
+    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+
+
 def zone_of_number(text: str, *, at: datetime) -> ZoneInfo | None:
     """The time zone of a number in E.164. None if its country has several, and the number doesn't say which."""
     try:

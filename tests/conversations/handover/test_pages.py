@@ -213,6 +213,13 @@ def test_filters_find_the_conversation_that_they_name(turns: Turns, lucia: User,
     assert [one.id for one in rows] == [row.pk]
 
 
+def test_a_language_is_named_in_the_readers(turns: Turns, lucia: User) -> None:
+    row = talk(turns.tenant, "Hi", guest="english", language="en")
+    page = browser(lucia).get(url(turns, "conversation", row.pk), headers={"Accept-Language": "fr"})
+    assert page.context["translation"].customer == "anglais"
+    assert [fact.value for fact in page.context["facts"]] == ["Anglais"]
+
+
 def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User) -> None:
     """State, priority, assignee; a viewer can only look."""
     with turns.tenant.tx():
