@@ -17,7 +17,7 @@ from conversations.channels.placeholders import content_of, says_the_same
 from conversations.channels.presses import ask_for_person, open_request_of, queue_acknowledgment, with_choice
 from conversations.channels.provider import Provider
 from conversations.channels.senders import external_id_of
-from conversations.live.event_log import open_log
+from conversations.live.event_log import lock_conversation, open_log
 from conversations.models import (
     Channel,
     Chat,
@@ -209,6 +209,8 @@ def _start(chat: Chat, arrival: Arrival) -> Conversation:
 
 def _obey(keyword: Keyword, chat: Chat, conversation: Conversation, arrival: Arrival) -> StoredArrival:
     """Obey a keyword and confirm it. No model reads it. The files that it captions are kept."""
+    # Before the customer's fields, as everybody else who changes both.
+    lock_conversation(conversation.pk)
     if keyword is not Keyword.HELP:
         is_stop = keyword is Keyword.STOP
         Chat.objects.filter(pk=chat.pk).update(opted_out_at=Now() if is_stop else None)

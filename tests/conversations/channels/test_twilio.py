@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlencode
 
 import pytest
@@ -10,11 +11,12 @@ from django.test import Client
 
 from conversations.channels.lane import DeliveryRun
 from conversations.channels.twilio import MESSAGES
-from conversations.live.event_log import open_log
+from conversations.live.event_log import lock_conversation, open_log
 from conversations.models import Chat, ConsentChange, Conversation, Delivery, Message, PersonaField, Receipt
 from offline_model.relay.signing import signature as signature_of
 from tests.concurrent import meanwhile
 from tests.conversations.channels.twilio_number import ANNA, Number
+from tests.conversations.threads import in_thread, until_waiting
 from tests.processes import ScriptedModel
 from tests.tools.messaging.twilio_server import FROM, MESSAGE_SID, TOKEN
 from tools.engine.execution.outcome import Outcome
@@ -121,3 +123,19 @@ def test_the_channel_shows_its_webhook_and_never_its_secret(number: Number) -> N
     answer = number.api.get("/api/v1/channels/twilio")
     assert answer.json()["messages_webhook"].endswith(MESSAGES)
     assert (answer.json()["state"], TOKEN in answer.content.decode()) == ("connected", False)
+
+
+def test_a_stop_and_a_writer_of_the_customers_fields_do_not_deadlock(number: Number) -> None:
+    """Such as the observer, which holds the conversation. Twilio wouldn't deliver the STOP again."""
+    for sid, words in (("SM1", "Hello"), ("SM2", "STOP"), ("SM3", "START")):
+        number.post(MESSAGES, number.text(words, sid=sid))
+    [conversation] = number.rows(Conversation)
+    with ThreadPoolExecutor(1) as pool:
+        with number.tenant.tx():
+            lock_conversation(conversation.pk)
+            stopped = in_thread(pool, lambda: number.post(MESSAGES, number.text("STOP", sid="SM4")))
+            until_waiting(1)
+            assert list(PersonaField.objects.select_for_update().filter(persona=conversation.persona_id))
+        assert stopped.result(timeout=60).status_code == 200
+    [chat] = number.rows(Chat)
+    assert chat.opted_out_at is not None
