@@ -131,7 +131,8 @@ def _answered(project: Project, *, waiting: Iterable[UUID]) -> list[Conversation
         closed_at=None,
         updated_at__gt=Now() - ANSWERED_FOR,
     )
-    found = rows.exclude(pk__in=list(waiting)).select_related("persona", "operator", "assignee")
+    found = rows.exclude(pk__in=list(waiting)).exclude(snoozed_until__gt=Now())
+    found = found.select_related("persona", "operator", "assignee")
     return list(found.order_by("-updated_at", "-id")[:MOST_ANSWERED])
 
 

@@ -61,6 +61,14 @@ def test_conversations_that_the_agent_answers_follow_the_waiting_ones(turns: Tur
     assert {row.id for row in context["answered"]} == {answered.pk, turns.conversation.pk}
 
 
+def test_a_snoozed_conversation_is_not_listed_before_its_time(turns: Turns, lucia: User) -> None:
+    row = talk(turns.tenant, "Hi", guest="snoozed")
+    with turns.tenant.tx():
+        closing.snooze(row.pk, timezone.now() + timedelta(hours=3), by=lucia)
+    context = browser(lucia).get(url(turns, "inbox")).context
+    assert row.pk not in {one.id for one in (*context["rows"], *context["answered"])}
+
+
 def test_a_row_shows_the_customers_last_words_and_no_notes(turns: Turns) -> None:
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     (row,) = browser(turns.tenant.owner).get(url(turns, "inbox")).context["rows"]
