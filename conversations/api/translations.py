@@ -45,7 +45,7 @@ class TranslationPayload(TypedDict):
 
 
 class TranslationsPayload(TypedDict):
-    """`left` is the number of the customer's messages that are not translated yet."""
+    """`left` is the number of messages that are not translated yet."""
 
     language: str
     translations: list[TranslationPayload]
@@ -64,7 +64,7 @@ class Translations(OperatorView):
         responses={200: TranslationsPayload, 502: MODEL_FAILED},
     )
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Translates the customer's messages, the newest first, and returns all translations so far.
+        """Translates what the customer, the agent and staff said, the newest first, and returns all translations so far.
 
         A message is translated once per language. While `left` isn't 0, call again.
         """

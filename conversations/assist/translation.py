@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from conversations.assist.model import CallOwner, ask_model, owner_of
 from conversations.models import Conversation, Message, MessageRole, MessageTranslation, PersonaField
@@ -53,10 +54,8 @@ def customer_language_code(conversation: Conversation) -> str:
 
 
 def prepare_translations(conversation: Conversation, *, language: str) -> TranslationInput:
-    """The customer's newest messages without a translation. Raises Conflict without a model or budget."""
-    rows = Message.objects.filter(conversation=conversation, role=MessageRole.USER)
-    done = MessageTranslation.objects.filter(message__conversation=conversation, language=language)
-    left = rows.exclude(pk__in=done.values("message_id")).order_by("-seq").values_list("pk", "content")
+    """The newest messages without a translation. Raises Conflict without a model or budget."""
+    left = _untranslated(conversation.pk, language=language).order_by("-seq").values_list("pk", "content")
     chosen = _within_limits(list(left[:MOST_MESSAGES]))
     if not chosen:
         return TranslationInput(owner_of(conversation), language, (), None)
@@ -72,9 +71,15 @@ async def translate_messages(prepared: TranslationInput) -> None:
 
 
 def count_untranslated(conversation_id: UUID, *, language: str) -> int:
-    """The number of the customer's messages without a translation."""
-    said = Message.objects.filter(conversation_id=conversation_id, role=MessageRole.USER)
-    return said.exclude(translations__language=language).count()
+    """The number of messages without a translation."""
+    return _untranslated(conversation_id, language=language).count()
+
+
+def _untranslated(conversation_id: UUID, *, language: str) -> QuerySet[Message]:
+    """What the customer, the agent and staff said and is not translated yet."""
+    said = Message.objects.filter(conversation_id=conversation_id).exclude(role=MessageRole.SYSTEM).exclude(content="")
+    done = MessageTranslation.objects.filter(message__conversation_id=conversation_id, language=language)
+    return said.exclude(pk__in=done.values("message_id"))
 
 
 def translations_of(conversation_id: UUID, *, language: str) -> dict[UUID, str]:

@@ -1,4 +1,4 @@
-// Translations by the model: the customer's messages below each, and the answer before it is sent.
+// Translations by the model: below each message, and of the answer before it is sent.
 import { h } from "../dom.js";
 import { write } from "./drafting.js";
 
@@ -24,14 +24,15 @@ export class Translation {
     this.onChange();
   }
 
-  /** The translation of a message, if it is to be shown. */
-  of(message) {
-    return this.isOn ? (this.texts.get(message.id) ?? "") : "";
+  /** The translation of a message, if it is to be shown. What is in that language already has none. */
+  of({ id, content }) {
+    const text = this.isOn ? (this.texts.get(id) ?? "") : "";
+    return text.trim() === content.trim() ? "" : text;
   }
 
   /** Asks for what isn't translated yet. After a failure nothing is asked until the switch is used again. */
   follow(messages) {
-    const left = messages.some(({ id, role }) => role === "user" && !this.texts.has(id));
+    const left = messages.some(({ id, role, content }) => role !== "system" && content && !this.texts.has(id));
     if (this.isOn && left && !this.isBusy && !this.hasFailed) this.ask();
   }
 
@@ -61,7 +62,7 @@ export class Translation {
 export const translationRow = (message, text) => ({
   key: `translation:${message.id}`,
   signature: text,
-  build: () => h("p", { class: "ib-translated", dir: "auto" }, text),
+  build: () => h("p", { class: message.role === "user" ? "ib-translated" : "ib-translated ours", dir: "auto" }, text),
 });
 
 export class AnswerTranslation {

@@ -42,6 +42,17 @@ def test_the_customers_messages_are_translated_once(tenant: Tenant, api: Client,
     assert len(model.requests("translate")) == 1
 
 
+def test_what_the_agent_and_staff_said_is_translated_too(tenant: Tenant, api: Client, model: ScriptedModel) -> None:
+    row = talk(tenant, "Ist offen?")
+    with tenant.tx():
+        for seq, (role, content) in enumerate((("agent", "Ja."), ("operator", "Bis elf."), ("system", "Look")), 2):
+            Message.objects.create(conversation=row, seq=seq, role=role, content=content)
+    model.script("translate", text=translated("Is it open?", "Yes.", "Until eleven."))
+    answer = translate(api, row).json()
+    assert sorted(one["content"] for one in answer["translations"]) == ["Is it open?", "Until eleven.", "Yes."]
+    assert answer["left"] == 0
+
+
 def test_a_message_that_the_model_left_out_is_left(tenant: Tenant, api: Client, model: ScriptedModel) -> None:
     row = talk(tenant, "Guten Abend", "Ist offen?")
     model.script("translate", text=translated("Good evening"))
