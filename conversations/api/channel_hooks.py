@@ -26,6 +26,7 @@ from conversations.channels.whatsapp import is_challenge_genuine
 from conversations.handover.attachments import MAX_BYTES
 from projects.api.body_limit import MAIL_LIMIT
 from projects.common.api_error import ApiError
+from projects.common.middleware import request_id_of
 from projects.connections.twilio import SOURCE
 from tenancy.tenant_lookup import find_source
 
@@ -43,8 +44,8 @@ def messenger(request: HttpRequest, source_id: UUID | None = None, *, kind: str)
     size = request.headers.get("Content-Length") or "0"
     # Without a length, the body is checked once it is read.
     if not size.isdecimal() or int(size) > MAX_BODY_BYTES or len(request.body) > MAX_BODY_BYTES:
-        return _refused(413, "too_large", f"A webhook has a length of at most {MAX_BODY_BYTES} bytes.")
-    return _accept(kind, _webhook(request), source_id or _source_named(request))
+        return _refused(request, 413, "too_large", f"A webhook has a length of at most {MAX_BODY_BYTES} bytes.")
+    return _accept(request, kind, _webhook(request), source_id or _source_named(request))
 
 
 @csrf_exempt
@@ -60,25 +61,25 @@ def email(request: HttpRequest, source_id: UUID) -> HttpResponse:
             # Longer than Django reads by itself; `BodyLimit` has bounded it.
             body = request.read()
     except (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError) as error:
-        return _refused(422, "invalid", f"The form can’t be read: {error}")
+        return _refused(request, 422, "invalid", f"The form can’t be read: {error}")
     except UnreadablePostError:
-        return _refused(400, "invalid", "The webhook ended before its length.")
+        return _refused(request, 400, "invalid", "The webhook ended before its length.")
     is_cut = (request.headers.get("Content-Length") or "0") == str(MAIL_LIMIT)
     webhook = replace(_webhook(request, body), form=form, files=files.whole(is_cut=is_cut), is_cut=is_cut)
-    return _accept(EMAIL, webhook, source_id)
+    return _accept(request, EMAIL, webhook, source_id)
 
 
-def _accept(kind: str, webhook: WebhookRequest, source_id: UUID | None) -> HttpResponse:
+def _accept(request: HttpRequest, kind: str, webhook: WebhookRequest, source_id: UUID | None) -> HttpResponse:
     try:
         stored = accept_webhook(kind, webhook, source_id=source_id)
     except ForeignWebhook as error:
-        return _refused(401, "bad_signature", str(error))
+        return _refused(request, 401, "bad_signature", str(error))
     except MalformedWebhook as error:
-        return _refused(422, "invalid", str(error))
+        return _refused(request, 422, "invalid", str(error))
     except ApiError as error:
-        return _refused(error.status_code, error.code, error.message, headers=error.headers)
+        return _refused(request, error.status_code, error.code, error.message, headers=error.headers)
     except (OperationalError, InterfaceError):
-        return _refused(503, "unavailable", "The database is unavailable. Deliver it again later.")
+        return _refused(request, 503, "unavailable", "The database is unavailable. Deliver it again later.")
     body, content_type = PROVIDERS[kind].receipt
     return HttpResponse(body, content_type=content_type, headers={"X-Stored": str(stored)})
 
@@ -93,7 +94,7 @@ def whatsapp(request: HttpRequest, source_id: UUID) -> HttpResponse:
     connection = open_connection(ref, WHATSAPP) if ref else None
     token, challenge = request.GET.get("hub.verify_token", ""), request.GET.get("hub.challenge", "")
     if connection is None or request.GET.get("hub.mode") != "subscribe" or not is_challenge_genuine(connection, token):
-        return _refused(403, "bad_token", "The verify token isn't that of the connection.")
+        return _refused(request, 403, "bad_token", "The verify token isn't that of the connection.")
     return HttpResponse(challenge[:500], content_type="text/plain", headers={"X-Content-Type-Options": "nosniff"})
 
 
@@ -143,6 +144,8 @@ def _webhook(request: HttpRequest, body: bytes | None = None) -> WebhookRequest:
     return WebhookRequest(request.body if body is None else body, headers, request.build_absolute_uri(), public)
 
 
-def _refused(status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
-    error = {"code": code, "message": message, "field": None, "request_id": ""}
+def _refused(
+    request: HttpRequest, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> HttpResponse:
+    error = {"code": code, "message": message, "field": None, "request_id": request_id_of(request)}
     return JsonResponse({"error": error}, status=status, headers=headers)

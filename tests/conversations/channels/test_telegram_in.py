@@ -58,6 +58,7 @@ def test_fifty_first_messages_at_once_make_one_conversation(bot: Bot) -> None:
 def test_a_wrong_token_is_401_and_stores_nothing(bot: Bot, secret: str) -> None:
     answer = bot.deliver(bot.update(), secret=secret)
     assert (answer.status_code, bot.stored(), bot.rows(Delivery)) == (401, (0, 0), [])
+    assert answer.json()["error"]["request_id"] == answer["X-Request-Id"]
     assert answer.json()["error"]["message"]
 
 
