@@ -101,6 +101,11 @@ function name(form) {
   form.elements.text.placeholder = file ? fillIn(gettext("%(name)s, with a caption?"), { name: file.name }) : gettext("Message");
 }
 
+/** Scrolls the chats in view to their end; one that is hidden can't be scrolled. */
+function toEnd() {
+  for (const log of document.querySelectorAll(".ph-log")) log.scrollTop = log.scrollHeight;
+}
+
 phones.addEventListener("change", ({ target }) => target.matches("[type=file]") && name(target.form));
 phones.addEventListener("submit", (event) => {
   if (!event.target.matches("[data-write], [data-act]")) return;
@@ -112,9 +117,10 @@ for (const button of document.querySelectorAll("#views button")) {
   button.addEventListener("click", () => {
     phones.dataset.view = button.value;
     for (const one of button.parentElement.children) one.setAttribute("aria-pressed", String(one === button));
+    toEnd();
     look();
   });
 }
-for (const log of document.querySelectorAll(".ph-log")) log.scrollTop = log.scrollHeight;
+toEnd();
 document.addEventListener("visibilitychange", () => document.hidden || look());
 setInterval(() => document.hidden || look(), EVERY_MS);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import App, open_page
+from tests.browser.conftest import PHONE, App, open_page
 from tests.calls_provider import Provider
 
 pytestmark = pytest.mark.browser
@@ -53,3 +53,15 @@ def test_the_phone_is_switched_off_and_the_chat_is_in_the_inbox(phones: Page, ap
     expect(phone.get_by_text("Messages fail")).to_be_hidden()
     phone.get_by_role("link", name="Open in the inbox").click()
     expect(phones.locator("#main")).to_contain_text("Are dogs allowed?")
+
+
+def test_on_a_phone_a_chat_opens_at_its_end(phones: Page, app: App) -> None:
+    app.model.script("reply", text="Yes. " * 400)
+    phone = write(phones, "whatsapp", "Are dogs allowed?")
+    expect(phone.locator(".ph-b:not(.me)").last).to_be_visible()
+    phones.set_viewport_size(PHONE)
+    phones.reload()
+    phones.get_by_role("button", name="WhatsApp").click()
+    log = phone.locator(".ph-log")
+    expect(log).to_be_visible()
+    assert log.evaluate("log => log.scrollHeight - log.clientHeight - log.scrollTop < 40 && log.scrollTop > 0")
