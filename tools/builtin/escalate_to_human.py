@@ -14,10 +14,10 @@ from tools.engine.builtin_tool import BuiltinTool, Capability, RetryPolicy, Trig
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.models import Escalation, EscalationState
-from tools.services.support.escalations import LABEL, LONGEST_REASON, make_request, offer_person, person_button
+from tools.services.support.escalations import LONGEST_REASON, make_request, offer_person, person_button
 from tools.services.support.notices import notify_operators
 
-OFFERED = f"With the button “{LABEL}” below, a colleague is asked to take over here."
+OFFERED = "With the button below, a colleague is asked to take over here."
 ASKED = "A colleague has been asked to take over and gets back as soon as possible."
 HERE = "A colleague has this conversation already and answers here."
 
