@@ -112,9 +112,12 @@ class MakegoodAdmin(AdminSite):
 
 
 def group_models(models: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The index's groups of models, without empty ones. A record can only be viewed."""
+    """The index's groups of models, without empty ones, the latter by name. A record can only be viewed."""
     first = sorted((model for model in models if model["object_name"] in FIRST), key=_rank)
-    others = [model for model in models if model["object_name"] not in FIRST]
+    others = sorted(
+        (model for model in models if model["object_name"] not in FIRST),
+        key=lambda model: str(model["name"]).casefold(),
+    )
     groups = (
         (gettext("Configuration"), first),
         (gettext("More settings"), [model for model in others if not model["view_only"]]),

@@ -48,7 +48,7 @@ def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = N
         "can_operate": entry.may(Scope.OPERATE),
         "can_configure": entry.may(Scope.CONFIGURE),
         "can_develop": entry.member.developer_tools,
-        "can_administer": user.is_superuser or entry.member.role in (Role.OWNER, Role.ADMIN),
+        "can_administer": may_administer(entry),
         "projects": projects_of(user),
         # Times are shown in the business's zone, not the reader's.
         "zone": version.config.timezone if version else "UTC",
@@ -56,6 +56,11 @@ def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = N
         "offline": settings.OFFLINE_MODEL and not (version and version.config.model_base_url),
         "api_base": "/api/v1",
     }
+
+
+def may_administer(entry: Entry) -> bool:
+    """True if the person may open the administration of this organization."""
+    return entry.member.user.is_superuser or entry.member.role in (Role.OWNER, Role.ADMIN)
 
 
 def account_context(request: HttpRequest) -> dict[str, Any]:

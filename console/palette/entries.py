@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from console.agent.page import DEVELOPER_TABS, tab_url
 from console.agent.sections import OTHER_TABS, SECTIONS
-from console.layout import projects_of
+from console.layout import may_administer, projects_of
 from conversations.channels.simulated import is_available
 from projects.common.translation import lazy
 from projects.models.key import Scope
@@ -131,8 +131,23 @@ def _actions(entry: Entry) -> Iterator[PaletteEntry]:
         gettext("Your account"),
         "user",
         reverse("account") + here,
-        words=gettext("profile password passkey name"),
+        words=gettext("profile password passkey name language"),
     )
+    yield PaletteEntry(
+        gettext("Actions"),
+        gettext("Notification settings"),
+        "bell",
+        f"{reverse('notice_settings')}{here}&organization={entry.project.organization.pk}",
+        words=gettext("notices quiet hours e-mail slack browser push digest"),
+    )
+    if may_administer(entry):
+        yield PaletteEntry(
+            gettext("Actions"),
+            gettext("Administration"),
+            "shield-check",
+            reverse("admin:enter", args=[entry.project.organization.pk]),
+            words=gettext("django admin tables records import"),
+        )
     if entry.member.developer_tools:
         yield PaletteEntry(
             gettext("Actions"),
