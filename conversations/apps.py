@@ -1,9 +1,11 @@
 from django.apps import AppConfig
 
+from projects.common.translation import lazy
+
 
 class ConversationsConfig(AppConfig):
     name = "conversations"
-    verbose_name = "Conversations"
+    verbose_name = lazy("Conversations")
 
     def ready(self) -> None:
         from conversations.flows.lanes import register_lanes

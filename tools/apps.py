@@ -1,9 +1,11 @@
 from django.apps import AppConfig
 
+from projects.common.translation import lazy
+
 
 class ToolsConfig(AppConfig):
     name = "tools"
-    verbose_name = "Tools"
+    verbose_name = lazy("Tools")
 
     def ready(self) -> None:
         from tools.registration import register

@@ -15,6 +15,7 @@ from console.agent.sections import BUSINESS, HOURS, OTHER_TABS, SECTIONS, Sectio
 from console.agent.step_tools import step_tools
 from console.layout import shell_context
 from console.timestamps import format_timestamp
+from conversations.models import Channel
 from projects.agents.agent_versions import ChangedMeanwhile
 from projects.agents.drafts import read_draft
 from projects.agents.hours_text import Contradiction, find_contradictions
@@ -29,6 +30,7 @@ from tenancy.scope import tenant_tx
 
 # For members with developer tools.
 DEVELOPER_TABS = frozenset({"attributes"})
+CHANNELS = dict(Channel.choices)
 
 
 def page_context(request: HttpRequest, entry: Entry, *, tab: str) -> dict[str, Any]:
@@ -70,7 +72,8 @@ def form_context(
     context["unplaced"] = fields.unplaced()
     context["conflict"] = _conflict(conflict) if conflict else None
     if section.has_budget:
-        context["budget"] = _budget(entry, context["document"])
+        context["budget"] = budget = _budget(entry, context["document"])
+        context["budget_channel"] = CHANNELS.get(budget.channel, budget.channel) if budget else ""
     if section.slug in ("business", "procedures", "intents", "hours"):
         context["contradictions"] = _contradictions(document, section)
     if section is BUSINESS:

@@ -21,7 +21,7 @@ from projects.models.key import Scope
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 LONGEST_ABOUT = 2_000
-LIFETIMES = {"": lazy("Never expires"), "30": "30 days", "90": "90 days", "365": "1 year"}
+LIFETIMES = {"": lazy("Never expires"), "30": lazy("30 days"), "90": lazy("90 days"), "365": lazy("1 year")}
 
 
 class LineField(forms.CharField):

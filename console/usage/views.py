@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 from console.access import enter
 from console.dashboard.charts import Axis, Chart, Series, stacked
 from console.layout import shell_context
+from console.timestamps import month_day
 from console.usage.month import Month, parse_month, this_month
 from jobs.usage import Part, Usage, read_usage, total_of
 from projects.common.numbers import decimal, grouped
@@ -177,13 +178,13 @@ def _chart(rows: Sequence[Usage], month: Month) -> Chart:
     return stacked(
         [Series(name, "c-act", values)],
         Axis(
-            names=[date_format(day, "j F") for day in days],
+            names=[month_day(day) for day in days],
             labels=[str(day.day) for day in days],
             now=_today(month),
         ),
         height=CHART_HEIGHT,
         unit="",
-        summary=gettext("%(name)s by day. Peak: %(day)s.") % {"name": name, "day": date_format(days[highest], "j F")},
+        summary=gettext("%(name)s by day. Peak: %(day)s.") % {"name": name, "day": month_day(days[highest])},
     )
 
 

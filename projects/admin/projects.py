@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from projects.admin.forms import ApiKeyForm, AttributeForm
 from projects.admin.tenant_admin import MASK, TenantAdmin, actor_role, current_user, own_organization
 from projects.agents.services import create_key, create_project, revoke_key
-from projects.common.translation import lazy
+from projects.common.translation import lazy, plazy
 from projects.models import (
     AgentVersion,
     ApiKey,
@@ -71,7 +71,7 @@ class AttributeAdmin(TenantAdmin):
     shown = ("text",)
     is_deletable = True
 
-    @admin.display(description="value")
+    @admin.display(description=plazy("field", "value"))
     def shown_value(self, row: Attribute) -> str:
         return MASK if row.type == AttributeType.SECRET else str(row.value)[:120]
 

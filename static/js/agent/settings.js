@@ -1,4 +1,5 @@
 // The settings pages: editable lists, unsaved changes, model test.
+import { nameCountries } from "../people/country_names.js";
 import { bindDialogs } from "../people/dialogs.js";
 import { packWhole, watchChanges } from "./form.js";
 import { Lists } from "./lists.js";
@@ -7,6 +8,7 @@ import { tryModels } from "./trial.js";
 
 for (const element of document.querySelectorAll("[data-script]")) element.hidden = false;
 bindDialogs();
+nameCountries(document.querySelector("select[name=region]"));
 
 const form = document.querySelector("[data-settings]");
 if (form) {

@@ -1,5 +1,6 @@
 // Proposes the business's time zone and country from the browser. What was chosen before stays.
 import { country, countryOfZone } from "./country.js";
+import { nameCountries } from "./country_names.js";
 
 const form = document.getElementById("welcome");
 const { timezone, region } = form.elements;
@@ -13,6 +14,8 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone ?? "";
 propose(timezone, zone === "Etc/UTC" ? "UTC" : zone);
 const countries = [...region.options].map((option) => option.value).filter(Boolean);
 propose(region, countryOfZone(zone, countries) || country(navigator.languages));
+
+nameCountries(region);
 
 // A second click would create a second business.
 form.addEventListener("submit", () => {

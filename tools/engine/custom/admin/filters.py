@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
-from projects.common.translation import lazy
+from projects.common.translation import lazy, plazy
 from tools.engine.definition import ActionType
 from tools.models import CustomTool
 
@@ -21,7 +21,7 @@ ACTION_LABELS = {
 
 
 class StateFilter(SimpleListFilter):
-    title = "state"
+    title = plazy("field", "state")
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin[Any]) -> list[tuple[str, str]]:
@@ -32,7 +32,7 @@ class StateFilter(SimpleListFilter):
 
 
 class ActionFilter(SimpleListFilter):
-    title = "action"
+    title = plazy("field", "action")
     parameter_name = "action_type"
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin[Any]) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
 from projects.admin.tenant_admin import TenantAdmin
-from projects.common.translation import lazy
+from projects.common.translation import lazy, plazy
 from projects.models import Project
 from tenancy.scope import is_platform, tenant_tx
 from tools.engine.custom import service
@@ -53,7 +53,7 @@ class CustomToolAdmin(TenantAdmin):
     shown = ("text", "expected_version")
     is_deletable = True
 
-    @admin.display(description="action")
+    @admin.display(description=plazy("field", "action"))
     def action_type(self, row: CustomTool) -> str:
         return ACTION_LABELS.get(row.definition.get("action", {}).get("type"), "")
 
@@ -61,7 +61,7 @@ class CustomToolAdmin(TenantAdmin):
     def replaces(self, row: CustomTool) -> str:
         return gettext("Yes") if row.name in builtin_tools() else ""
 
-    @admin.display(description="on", boolean=True, ordering="is_enabled")
+    @admin.display(description=plazy("field", "on"), boolean=True, ordering="is_enabled")
     def is_on(self, row: CustomTool) -> bool:
         return row.is_enabled
 
