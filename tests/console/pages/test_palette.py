@@ -26,7 +26,11 @@ def test_it_leads_to_pages_settings_and_actions(owner: Client, tenant: Tenant) -
 
 
 def test_every_address_of_an_entry_opens(owner: Client, tenant: Tenant) -> None:
-    answers = {entry["url"]: owner.get(entry["url"]).status_code for entry in entries(owner, tenant) if entry["url"]}
+    answers = {
+        entry["url"]: owner.get(entry["url"], follow=True).status_code
+        for entry in entries(owner, tenant)
+        if entry["url"]
+    }
     assert {url for url, status in answers.items() if status != 200} == set()
 
 
@@ -37,7 +41,7 @@ def test_a_role_is_offered_what_it_may_open(tenant: Tenant, role: Role) -> None:
         Member.objects.filter(user=user).update(developer_tools=False)
     client = browser(user)
     found = [entry["url"] for entry in entries(client, tenant) if entry["url"]]
-    assert {url for url in found if client.get(url).status_code != 200} == set()
+    assert {url for url in found if client.get(url, follow=True).status_code != 200} == set()
     assert not any(url.endswith(("/keys", "/effects", "/jobs/failed", "/agent/attributes")) for url in found)
 
 
