@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Count, Max
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.http import QueryDict
 
 from console.access import zone_of
@@ -77,7 +77,13 @@ def find_page(project: Project, query: PeopleQuery) -> list[Persona]:
     rows = find_customers(project, query.text)
     if query.before:
         rows = rows.filter(pk__lt=query.before)
-    return list(rows.order_by("-id")[: PAGE + 1])
+    return list(rows.exclude(_has_only_uploaded()).order_by("-id")[: PAGE + 1])
+
+
+def _has_only_uploaded() -> Q:
+    """Customers who have begun to attach a file, and sent nothing yet."""
+    own = Conversation.objects.filter(persona=OuterRef("pk"))
+    return Q(Exists(own.filter(IS_UPLOAD))) & ~Q(Exists(own.filter(~IS_UPLOAD)))
 
 
 def person_rows(personas: Collection[Persona], *, zone: str) -> list[PersonRow]:

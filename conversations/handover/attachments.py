@@ -27,7 +27,7 @@ from conversations.handover.file_types import (
 from conversations.handover.image_size import pixels_of
 from conversations.handover.media_types import detect_media
 from conversations.live.event_log import lock_conversation
-from conversations.models import IS_UPLOAD, Attachment, Conversation, Message
+from conversations.models import IS_UPLOAD, Attachment, Conversation, Message, Persona
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import Conflict, Unprocessable
 from projects.models import User
@@ -42,6 +42,8 @@ MAX_PER_ANSWER = 5
 # Files that wait in a conversation to be sent.
 MAX_UNSENT = 50
 MAX_UNSENT_OF_CUSTOMER = 20
+# The `external_id` of a visitor of the widget whom the shop hasn't signed in begins with this.
+VISITOR = "visitor:"
 # Files that were not sent are deleted after this long.
 KEPT = timedelta(days=1)
 _UNSENT = """
@@ -184,6 +186,14 @@ def _delete(attachment_id: UUID) -> None:
         lock_conversation(conversation_id)
         found.delete()
         if user_id is None and not Attachment.objects.filter(conversation_id=conversation_id).exists():
-            # Without a cascade, which facts forbid: what staff has added to it, such as a tag, keeps it.
-            with suppress(IntegrityError), transaction.atomic():
-                Conversation.objects.filter(IS_UPLOAD, pk=conversation_id)._raw_delete(using="default")
+            _delete_begun(conversation_id)
+
+
+def _delete_begun(conversation_id: UUID) -> None:
+    """Delete a conversation in which nothing was said, and its visitor if nothing else is known of them."""
+    begun = Conversation.objects.filter(IS_UPLOAD, pk=conversation_id)
+    visitors = Persona.objects.filter(pk__in=list(begun.values_list("persona_id", flat=True)))
+    # Without a cascade, which facts forbid: what staff has added, such as a tag, keeps the row.
+    for rows in (begun, visitors.filter(external_id__startswith=VISITOR)):
+        with suppress(IntegrityError), transaction.atomic():
+            rows._raw_delete(using="default")

@@ -15,7 +15,7 @@ from django.utils.crypto import salted_hmac
 
 from conversations.calls.web_calls import CallsOff, offers_calls, start_web_call
 from conversations.common.payloads import AttachmentPayload
-from conversations.handover.attachments import move_unsent
+from conversations.handover.attachments import VISITOR, move_unsent
 from conversations.handover.customer_files import post_with_files, upload_from_customer, uploaded_payload
 from conversations.models import Call, Channel, Conversation, Persona
 from conversations.turns.channel_signals import ConversationOver, is_closed
@@ -45,7 +45,7 @@ class Visitor:
 
 
 def new_visitor() -> Visitor:
-    return Visitor(f"visitor:{secrets.token_urlsafe(32)}", until=_days_from_now(DAYS))
+    return Visitor(f"{VISITOR}{secrets.token_urlsafe(32)}", until=_days_from_now(DAYS))
 
 
 def sign(visitor: Visitor, widget: Widget) -> str:
@@ -161,8 +161,10 @@ def post_visitor_message(
 
 def _start_once(project: Project, visitor: Visitor, *, address: str, after: Conversation | None = None) -> Conversation:
     """Start a conversation, unless a concurrent message has started one since `after`."""
-    persona, _ = Persona.objects.get_or_create(project=project, external_id=visitor.names[0])
-    Persona.objects.select_for_update(no_key=True).get(pk=persona.pk)
+    own = Persona.objects.filter(project=project, external_id=visitor.names[0])
+    # One without a conversation may be deleted meanwhile.
+    while own.select_for_update(no_key=True, of=("self",)).values_list("pk").first() is None:
+        Persona.objects.get_or_create(project=project, external_id=visitor.names[0])
     newest = find_conversation(project, visitor)
     return _start(project, visitor, address=address) if newest is None or newest == after else newest
 

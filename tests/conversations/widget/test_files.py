@@ -12,11 +12,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from console.customers.listing import PeopleQuery, find_page
 from console.dashboard.metrics import project_figures
 from conversations.analytics.period import last_days
 from conversations.handover.attachments import MAX_BYTES, MAX_PER_ANSWER, MAX_UNSENT_OF_CUSTOMER, delete_unsent, upload
 from conversations.handover.operators import answer, take_over
-from conversations.models import Attachment, Conversation, ConversationStatus, Message
+from conversations.models import Attachment, Conversation, ConversationStatus, Message, Persona
 from conversations.widget import limits
 from conversations.widget.limits import Limit
 from projects.api.body_limit import UPLOAD_LIMIT, UPLOAD_ROOM, BodyLimit
@@ -247,22 +248,24 @@ def test_an_unsent_file_goes_after_a_day_with_the_conversation_it_began(
     with tenant.tx():
         assert not Attachment.objects.exists()
         assert Conversation.objects.get().messages.count() == 1
+        assert Persona.objects.count() == 1
 
 
 def test_staff_see_no_conversation_until_something_was_sent(tenant: Tenant, visitor: Visitor) -> None:
-    """The list of the inbox and of the API, and the figures of the home page."""
+    """The list of the inbox, of people and of the API, and the figures of the home page."""
 
     def seen() -> list[Any]:
         page = browser(tenant.owner).get(reverse("inbox", args=[tenant.project.slug]) + "?view=all").context
         listed = Client().get("/api/v1/conversations", headers=tenant.headers).json()["results"]
         with tenant.tx():
             begun = project_figures(tenant.project, last_days(timezone.now(), days=7, timezone="UTC")).now.conversations
-        return [len(page["rows"]), page["tabs"]["all"], page["has_any"], len(listed), begun]
+            people = find_page(tenant.project, PeopleQuery(""))
+        return [len(page["rows"]), page["tabs"]["all"], page["has_any"], len(listed), begun, len(people)]
 
     id = send_file(visitor).json()["id"]
     before = seen()
     say(visitor, id)
-    assert (before, seen()) == ([0, "0", False, 0, 0], [1, "1", True, 1, 1])
+    assert (before, seen()) == ([0, "0", False, 0, 0, 0], [1, "1", True, 1, 1, 1])
 
 
 def test_an_upload_beside_the_deletion_begins_another_conversation(tenant: Tenant, visitor: Visitor) -> None:
