@@ -133,10 +133,10 @@ def test_a_waiting_customer_notifies_until_somebody_claims_the_request(tenant: T
             effect_id=None,
             reason="The wedding",
         )
-        make_request(request, {})
+        make_request(request, {"name": "Ada"})
         notify_operators(request)
     [one] = unread(tenant, NoticeKind.WAITS)
-    assert (one.object_id, one.text) == (conversation.pk, "The wedding")
+    assert (one.object_id, one.text) == (conversation.pk, "Ada: The wedding")
     with tenant.tx():
         claim_request(conversation.pk, by=tenant.owner)
     assert unread(tenant, NoticeKind.WAITS) == []

@@ -59,6 +59,7 @@ def make_request(escalation: Escalation, lead: dict[str, str]) -> bool:
     """
     rows = Escalation.objects.filter(pk=escalation.pk)
     if rows.filter(state=EscalationState.OFFERED).update(state=EscalationState.WAITING, requested_at=Now(), lead=lead):
+        escalation.lead = lead
         return True
     if lead:
         rows.filter(state__in=(EscalationState.WAITING, EscalationState.CLAIMED)).update(lead=lead)

@@ -34,13 +34,13 @@ def notify_operators_again(escalation: Escalation) -> None:
 
 
 def _notify(escalation: Escalation) -> None:
-    conversation = escalation.conversation_id
+    conversation, name = escalation.conversation_id, escalation.lead.get("name", "")
     notify(
         escalation.project_id,
         kind=NoticeKind.WAITS,
         subject=conversation,
         object_id=conversation,
-        text=escalation.reason,
+        text=f"{name}: {escalation.reason}" if name else escalation.reason,
     )
 
 
