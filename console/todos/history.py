@@ -35,13 +35,13 @@ WORDS = {
 }
 # Edited fields, as named in the history.
 EDITED = {
-    "title": "title",
-    "description": "description",
-    "type": "type",
-    "tool": "tool",
-    "arguments": "arguments",
-    "recipients": "recipients",
-    "persona": "customer",
+    "title": lazy("title"),
+    "description": lazy("description"),
+    "type": lazy("type"),
+    "tool": lazy("tool"),
+    "arguments": lazy("arguments"),
+    "recipients": lazy("recipients"),
+    "persona": lazy("customer"),
     "contact": lazy("contact details"),
 }
 BY_HAND = {"completed": lazy("Done by hand"), "failed": lazy("Marked as failed")}
@@ -62,8 +62,9 @@ class HistoryEntry:
     @property
     def sentence(self) -> str:
         """The entry as one or two sentences."""
-        by = f" by {self.by}" if self.by else ""
-        return f"{self.words}{by} on {self.at.date}.{f' {self.reason}' if self.reason else ''}"
+        facts = {"what": self.words, "name": self.by, "at": self.at.ago}
+        first = (gettext("%(what)s by %(name)s %(at)s.") if self.by else gettext("%(what)s %(at)s.")) % facts
+        return f"{first} {self.reason}".strip()
 
 
 def history_of(todo: Todo, *, tools: Iterable[str], zone: str) -> list[HistoryEntry]:
