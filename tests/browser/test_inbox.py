@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from conversations.handover.assignment import assign
-from conversations.handover.operators import take_over
+from conversations.handover.operators import hand_back, take_over
 from conversations.handover.requests import request_person
 from conversations.models import Conversation, Message, MessageRole
 from projects.models import Project, Role
@@ -222,6 +222,23 @@ def test_an_answer_being_typed_survives_a_reload(page: Page, app: App) -> None:
     expect(page.locator("#chat")).to_contain_text("Good evening, it is")
     page.reload()
     expect(page.locator("#say")).to_have_value("")
+
+
+def test_a_text_stays_in_sight_when_the_conversation_is_handed_back_meanwhile(page: Page, app: App) -> None:
+    """The letters typed next press no keys of the page."""
+    row = talk(app.tenant, "Hi", name="Guest", flag="look")
+    open_page(page, app, f"inbox/{row.pk}")
+    page.keyboard.press("t")
+    expect(page.locator("#say")).to_be_focused()
+    page.keyboard.type("Good evening")
+    with app.tenant.tx():
+        hand_back(row.pk, by=app.tenant.owner)
+    expect(page.locator("#refused")).to_be_visible()
+    page.keyboard.type("e")
+    expect(page.locator("#say")).to_have_value("Good evening")
+    expect(page.locator("#say")).to_have_js_property("readOnly", True)
+    with app.tenant.tx():
+        assert Conversation.objects.get(pk=row.pk).closed_at is None
 
 
 def test_an_answer_is_sent_once_if_its_page_was_left_before_the_response(

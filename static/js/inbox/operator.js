@@ -24,6 +24,7 @@ export class Operator {
   }
 
   begin() {
+    this.wasMine = this.isMine;
     this.composer = new Composer({ form: this.form, onSend: (content) => this.send(content) });
     this.unsent = new Unsent(this.conversation);
     this.unsentTemplate = new Unsent(this.conversation, "mg-template:");
@@ -50,7 +51,7 @@ export class Operator {
     this.files = new Files({ form, tool: part("file-tool"), list: part("files"), say, upload, kept: `mg-files:${conversation}` });
     this.chat = new ReplyChat({ api, conversation, part: part("reply-chat"), window: part("reply-window") });
     new Templates({ api, conversation, files: this.files, form, panel: part("template"), say, send: (body) => this.sendTemplate(body) });
-    composer.isRefused = (content) => this.files.isBusy || this.replies.hasGap(content) || this.isWithoutWay();
+    composer.isRefused = (content) => composer.field.readOnly || this.files.isBusy || this.replies.hasGap(content) || this.isWithoutWay();
     // A file without words is sent with its name, which the agent reads later.
     composer.whenEmpty = () => this.files.names.join(", ");
   }
@@ -74,11 +75,29 @@ export class Operator {
 
   /** Shows the composer to the operator who has the conversation. */
   fit() {
-    if (!this.form || this.form.hidden === !this.isMine) return;
-    this.form.hidden = !this.isMine;
-    if (!this.isMine || document.querySelector(":popover-open")) return;
+    const { form, isMine } = this;
+    if (!form || this.wasMine === isMine) return;
+    this.wasMine = isMine;
+    const { field } = this.composer;
+    const isWritten = !form.hidden && Boolean(field.value.trim());
+    field.readOnly = false;
+    form.hidden = !isMine;
+    if (!isMine && isWritten) {
+      this.keepInSight();
+      this.say(gettext("You no longer have this conversation. Your text is kept: take over to send it."));
+    }
+    if (!isMine || document.querySelector(":popover-open")) return;
     this.onWrite();
-    this.composer.field.focus();
+    field.focus();
+  }
+
+  /** A text that was being written when the conversation went to somebody else. With the focus in it, the letters typed next press
+   * no keys of the page. */
+  keepInSight() {
+    const { field } = this.composer;
+    this.form.hidden = false;
+    field.readOnly = true;
+    field.focus();
   }
 
   press(key) {
@@ -107,7 +126,10 @@ export class Operator {
       await this.chat.takeOver();
       return this.api.post(`/conversations/${chosen}/operator-messages`, body, { "Idempotency-Key": key });
     });
-    if (!said) return this.composer.restore(content);
+    if (!said) {
+      this.composer.restore(content);
+      return this.isMine || this.keepInSight();
+    }
     this.files.clear();
     this.unsent.done(this.composer.field.value);
     if (chosen !== this.conversation) return this.chat.follow(chosen);
