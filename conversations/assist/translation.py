@@ -76,7 +76,7 @@ def count_untranslated(conversation_id: UUID, *, language: str) -> int:
 
 
 def _untranslated(conversation_id: UUID, *, language: str) -> QuerySet[Message]:
-    """What the customer, the agent and staff said and is not translated yet."""
+    """Messages of the customer, the agent and staff that are not translated yet."""
     said = Message.objects.filter(conversation_id=conversation_id).exclude(role=MessageRole.SYSTEM).exclude(content="")
     done = MessageTranslation.objects.filter(message__conversation_id=conversation_id, language=language)
     return said.exclude(pk__in=done.values("message_id"))
