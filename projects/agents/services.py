@@ -18,6 +18,8 @@ from projects.models.key import Scope
 from projects.records.audit import key_facts, record_key_change
 from tenancy.scope import tenant_tx
 
+FIRST_NOTE = "First version"
+
 # An API key was revoked. Sent inside the transaction of the change.
 key_revoked: Signal[[ApiKey]] = Signal()
 
@@ -42,7 +44,7 @@ def create_organization(name: str, *, owner: User, developer_tools: bool = False
 def create_project(name: str, *, config: AgentConfig, author: User | None = None) -> Project:
     """Create a project with the first version of its agent, in the current organization and transaction."""
     project = Project.objects.create(name=name, slug=Project.make_slug(name))
-    save_agent(project, config=config, author=author, note="First version")
+    save_agent(project, config=config, author=author, note=FIRST_NOTE)
     return project
 
 

@@ -12,9 +12,9 @@ from uuid import UUID
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils.crypto import salted_hmac
 
-from projects.agents.services import create_key, create_organization, create_project, save_agent
+from projects.agents.services import FIRST_NOTE, create_key, create_organization, create_project, save_agent
 from projects.demo.shop import business, connect_store, find_shop
-from projects.models import ApiKey, Project, User
+from projects.models import AgentVersion, ApiKey, Project, User
 from projects.models.agent_config import AgentConfig
 from projects.models.attribute_catalogue import KIND_LIMITS
 from projects.models.key import Scope
@@ -26,6 +26,9 @@ from tenancy.tenant_lookup import find_organizations
 
 EMAIL = "demo@makegood.example"
 KEY_NAME = "Demo"
+UPDATED = "The demo's own settings"
+# The notes of versions that nobody edited.
+OWN_NOTES = (FIRST_NOTE, UPDATED)
 # Whoever tries the demo out, or measures it, sends more in a day than a business does.
 LIMITS = tuple(KIND_LIMITS[kind, "max_per_project"] for kind in ("sms", "email", "verification_code"))
 TRIED_OUT = 10_000
@@ -101,11 +104,14 @@ def _organization(user: User, name: str) -> UUID:
 
 
 def _project(user: User, business: Mapping[str, Any], *, existing: Project | None) -> Project:
-    """A project with the settings, seeds and widget of its file. Changed settings become a new version."""
+    """A project with the settings, seeds and widget of its file. Settings that changed in the file become a new version,
+    unless somebody has saved their own.
+    """
     config = AgentConfig.model_validate({key: value for key, value in business.items() if key not in OUTSIDE_CONFIG})
     project = existing or create_project(business["project"], config=config, author=user)
-    if project.agent_version is None or project.agent_version.config != config:
-        save_agent(project, config=config, author=user, note="The demo's own settings")
+    is_outdated = project.agent_version is None or project.agent_version.config != config
+    if is_outdated and not AgentVersion.objects.filter(project=project).exclude(note__in=OWN_NOTES).exists():
+        save_agent(project, config=config, author=user, note=UPDATED)
     for key, value in business["attributes"].items():
         set_attribute(project, key, value)
     own = resolve_attributes(project)

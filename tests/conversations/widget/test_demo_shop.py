@@ -19,7 +19,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import connections
 from django.test import Client
 
-from projects.agents.services import revoke_key
+from projects.agents.services import revoke_key, save_agent
 from projects.connections.demo_store import demo_targets, store_url
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import Connection, SourceEdit, connect_source, open_source
@@ -86,6 +86,19 @@ def test_the_demos_key_stays_valid_until_it_is_revoked(database: None) -> None:
     assert second not in (first, "")
     assert load_demo()["api_key"] == second
     assert caller.get("/api/v1/promises").status_code == 401
+
+
+def test_loading_the_demo_again_leaves_settings_that_somebody_saved(demo: UUID) -> None:
+    with tenant_tx(demo):
+        project = Project.objects.order_by("created_at")[0]
+        assert project.agent_version is not None
+        changed = project.agent_version.config.model_copy(update={"agent_name": "Olga"})
+        save_agent(project, config=changed, author=None, note="My own")
+    load_demo()
+    with tenant_tx(demo):
+        live = Project.objects.select_related("agent_version").get(pk=project.pk).agent_version
+    assert live is not None
+    assert live.config.agent_name == "Olga"
 
 
 def test_the_first_project_is_the_default(demo: UUID) -> None:
