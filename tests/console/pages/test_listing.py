@@ -167,7 +167,8 @@ def test_a_fact_of_another_visit_is_not_shown(owner: Client, tenant: Tenant) -> 
 def test_what_is_still_to_ask_has_the_names_of_fields_for_people(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     with tenant.tx():
-        turn, document = Turn.objects.get(conversation=row), {"to_collect": ["phone", "party_size"]}
+        turn = Turn.objects.get(conversation=row)
+        document = {"scenario": "", "step": "", "to_collect": ["phone", "party_size"]}
         found = Directives.objects.create(conversation=row, turn=turn, version=1, document=document)
         Conversation.objects.filter(pk=row.pk).update(directives=found)
     shown = owner.get(one_url(tenant, row)).context["directives"]["to_collect"]
