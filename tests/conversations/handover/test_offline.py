@@ -11,8 +11,8 @@ from tests.conversations.tool_runs.turns import Turns
 @pytest.mark.parametrize(
     ("channel", "words", "tool", "told"),
     [
-        ("chat", "I want to talk to a person", "escalate_to_human", "Connect me with a human"),
-        ("chat", "Can I speak with a real human, please?", "escalate_to_human", "Connect me with a human"),
+        ("chat", "I want to talk to a person", "escalate_to_human", "button below"),
+        ("chat", "Can I speak with a real human, please?", "escalate_to_human", "button below"),
         ("chat", "You charged me twice for Friday", "open_ticket", "#1"),
         ("chat", "Please open a ticket about my account", "open_ticket", "#1"),
         ("phone", "I will kill you", "flag_caller", ""),
