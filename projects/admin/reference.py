@@ -8,7 +8,7 @@ from django.db.models import Model
 from django.urls import reverse
 from django.utils.html import format_html
 
-from projects.common.admin_names import field_name
+from projects.common.admin_names import reference_name
 
 
 class Reference:
@@ -16,7 +16,8 @@ class Reference:
 
     def __init__(self, column: str, model: type[Model]) -> None:
         self.__name__ = column
-        self.short_description = field_name(column.removesuffix("_id"))
+        is_named_after_model = column == f"{model._meta.model_name}_id"
+        self.short_description = model._meta.verbose_name if is_named_after_model else reference_name(column)
         self.column = column
         self.model = model
 

@@ -50,9 +50,9 @@ def translate_names(model: type[Model]) -> None:
             field.help_text = _translated(FIELD, field.help_text)
 
 
-def field_name(column: str) -> str:
-    """The name of a column that the admin shows in place of a field, as a translation of itself."""
-    return _translated(FIELD, spelled(column.replace("_", " ")))
+def reference_name(column: str) -> str:
+    """The translated name of what the id in a column refers to: "author" for `author_id`. Some field has it as its own."""
+    return plazy(FIELD, str(spelled(column.removesuffix("_id").replace("_", " "))))
 
 
 def spelled(name: str | Promise | None) -> str | Promise | None:

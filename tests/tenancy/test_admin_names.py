@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils.translation import override
 
 from conversations.models import Delivery
-from projects.common.admin_names import spelled
+from projects.admin.tenant_admin import TenantAdmin
+from projects.common.admin_names import NAMES, spelled
 from tenancy.personal_data import TableContents
 from tests.conftest import Tenant
 from tests.tenancy.conftest import browser
@@ -47,6 +48,14 @@ def test_a_list_has_columns_in_the_readers_language(tenant: Tenant) -> None:
     page = browser(tenant.owner).get(address, headers={"accept-language": "it"}).content.decode()
     assert "Progetti" in page
     assert "Nome" in page
+
+
+def test_the_columns_that_name_rows_have_names_of_the_catalogs() -> None:
+    pages = [page for page in admin.site._registry.values() if isinstance(page, TenantAdmin)]
+    columns = [column for page in pages for column in page._references.values()]
+    names = {name for _, name in NAMES}
+    with override("en"):
+        assert [column.column for column in columns if str(column.short_description) not in names] == []
 
 
 def test_a_table_keeps_its_name_in_exports() -> None:
