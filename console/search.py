@@ -23,7 +23,6 @@ from conversations.customers.search import customer_ids
 from conversations.inbox.waiting import IS_SNOOZED
 from conversations.models import (
     IS_TEST,
-    IS_UPLOAD,
     ArchivedTranscript,
     Conversation,
     ConversationTag,
@@ -236,7 +235,7 @@ def last_words(conversations: Iterable[Conversation]) -> dict[UUID, Message]:
 
 
 def _rows(project: Project) -> QuerySet[Conversation]:
-    rows = Conversation.objects.filter(~IS_UPLOAD, project=project).select_related("persona", "operator", "assignee")
+    rows = Conversation.objects.filter(project=project).select_related("persona", "operator", "assignee")
     return rows.order_by("-updated_at", "-id")
 
 

@@ -75,7 +75,7 @@ TABLES = (
         gettext_noop("Files"),
         fate=Fate.DELETED,
         kept=Kept.TRANSCRIPTS,
-        customer=("name", "content", "sha256"),
+        customer=("name", "content", "sha256", "sender"),
         other=("content_type",),
         links=_OF_CONVERSATION,
     ),

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Count, Max
 from django.http import QueryDict
 
 from console.access import zone_of
@@ -18,7 +18,7 @@ from console.parameters import parse_uuid
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.customers.search import find_customers
-from conversations.models import IS_UPLOAD, Conversation, Persona, PersonaField, Tag
+from conversations.models import Conversation, Persona, PersonaField, Tag
 from projects.common.phones import readable_phone
 from projects.models import Project
 from projects.models.permissions import Entry
@@ -77,13 +77,7 @@ def find_page(project: Project, query: PeopleQuery) -> list[Persona]:
     rows = find_customers(project, query.text)
     if query.before:
         rows = rows.filter(pk__lt=query.before)
-    return list(rows.exclude(_has_only_uploaded()).order_by("-id")[: PAGE + 1])
-
-
-def _has_only_uploaded() -> Q:
-    """Customers who have begun to attach a file, and sent nothing yet."""
-    own = Conversation.objects.filter(persona=OuterRef("pk"))
-    return Q(Exists(own.filter(IS_UPLOAD))) & ~Q(Exists(own.filter(~IS_UPLOAD)))
+    return list(rows.order_by("-id")[: PAGE + 1])
 
 
 def person_rows(personas: Collection[Persona], *, zone: str) -> list[PersonRow]:
@@ -117,7 +111,7 @@ def _contacts(personas: Collection[UUID]) -> dict[UUID, dict[str, str]]:
 
 def _talks(personas: Collection[UUID]) -> dict[UUID, tuple[int, datetime]]:
     """The number of each customer's conversations, and the latest activity in one."""
-    rows = Conversation.objects.filter(~IS_UPLOAD, persona_id__in=personas).order_by().values_list("persona_id")
+    rows = Conversation.objects.filter(persona_id__in=personas).order_by().values_list("persona_id")
     counted = rows.annotate(count=Count("pk"), last=Max("updated_at"))
     return {persona: (count, last) for persona, count, last in counted}
 

@@ -20,7 +20,7 @@ from console.timestamps import format_timestamp
 from console.todos.cards import cards_of
 from conversations.common.customer_names import customer_names
 from conversations.common.merged import find_persona
-from conversations.models import IS_UPLOAD, Conversation, ConversationStatus, Persona, PersonaField
+from conversations.models import Conversation, ConversationStatus, Persona, PersonaField
 from projects.common.phones import readable_phone
 from projects.common.stored_sentences import translated
 from projects.models.key import Scope
@@ -80,7 +80,7 @@ def person_head(persona: Persona, *, zone: str) -> dict[str, Any]:
 
 def _conversations(persona: Persona, *, before: UUID | None, zone: str) -> dict[str, Any]:
     """A page of the customer's conversations, newest first."""
-    own = Conversation.objects.filter(~IS_UPLOAD, persona=persona)
+    own = Conversation.objects.filter(persona=persona)
     rows = own.filter(pk__lt=before) if before else own
     found = list(rows.select_related("assignee").order_by("-id")[: PAGE + 1])
     shown = found[:PAGE]

@@ -45,7 +45,6 @@ select case when created_at >= %(since)s then true when created_at <= %(until)s 
 from conversations_conversation
 where organization_id = %(organization)s and id >= %(floor)s and project_id = %(project)s
     and metadata -> 'playground' is distinct from 'true'
-    and not (last_event = 0 and channel in ('chat', 'portal') and coalesce(metadata ->> 'via', '') in ('widget', 'portal'))
 group by 1, 2
 """
 

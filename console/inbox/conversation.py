@@ -23,7 +23,7 @@ from conversations.common.customer_names import conversation_names
 from conversations.common.presenters import directives_payload
 from conversations.inbox.notes import unread_mentions
 from conversations.inbox.tags import tags_of
-from conversations.models import IS_UPLOAD, Conversation, ConversationStatus, Directives
+from conversations.models import Conversation, ConversationStatus, Directives
 from conversations.turns.flags import flag_reasons
 from projects.common.stored_sentences import translated
 from projects.models.permissions import Entry
@@ -99,7 +99,7 @@ def _mentioned_by(entry: Entry, row: Conversation) -> list[str]:
 
 
 def _person(entry: Entry, row: Conversation, *, zone: str) -> dict[str, Any]:
-    directives, own = row.directives, Conversation.objects.filter(~IS_UPLOAD, persona_id=row.persona_id)
+    directives, own = row.directives, Conversation.objects.filter(persona_id=row.persona_id)
     first = own.order_by("created_at").values_list("created_at", flat=True)[0]
     return {
         "person": {"count": own.count(), "first": format_timestamp(first, zone=zone)},

@@ -20,7 +20,7 @@ from conversations.common.customer_names import conversation_names
 from conversations.customers.search import customer_ids
 from conversations.inbox.tags import tags_of
 from conversations.inbox.waiting import Waiting, is_mine
-from conversations.models import IS_UPLOAD, Conversation, Message
+from conversations.models import Conversation, Message
 from projects.models.permissions import Entry
 
 
@@ -56,7 +56,7 @@ def read_all(entry: Entry, parameters: QueryDict, after: Any) -> Batch[Line]:
 
 def _read(entry: Entry, query: InboxQuery, after: Any) -> Batch[Line]:
     waiting, query = Waiting(entry.project), query.in_zone(zone_of(entry))
-    rows = query.filters.narrow(Conversation.objects.filter(~IS_UPLOAD, project=entry.project))
+    rows = query.filters.narrow(Conversation.objects.filter(project=entry.project))
     rows = rows.select_related("operator", "assignee")
     if query.text:
         found = _search(entry, query, rows, after or SearchCursor())

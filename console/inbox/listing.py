@@ -29,7 +29,7 @@ from conversations.common.customer_names import conversation_names
 from conversations.inbox.notes import mentioned_in
 from conversations.inbox.tags import tags_of
 from conversations.inbox.waiting import Waiting, is_mine
-from conversations.models import IS_UPLOAD, Conversation, ConversationStatus, Message, MessageRole, Tag
+from conversations.models import Conversation, ConversationStatus, Message, MessageRole, Tag
 from projects.common.numbers import grouped
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
@@ -84,7 +84,7 @@ class RowContext:
 
 def count_tabs(entry: Entry, waiting: Waiting) -> dict[str, str]:
     """The counts of the tabs, as shown. The first is the number beside “Inbox” in the sidebar."""
-    own = Conversation.objects.filter(~IS_UPLOAD, project=entry.project)
+    own = Conversation.objects.filter(project=entry.project)
     every = own.order_by()[: MOST_COUNTED + 1].count()
     return {
         WAITING: grouped(waiting.count),
@@ -124,7 +124,6 @@ def _waiting(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any
 def _answered(project: Project, *, waiting: Iterable[UUID]) -> list[Conversation]:
     """The latest conversations in which the agent answers and nobody is needed."""
     rows = Conversation.objects.filter(
-        ~IS_UPLOAD,
         project=project,
         status=ConversationStatus.OPEN,
         operator=None,
@@ -175,7 +174,7 @@ def _search(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]
 
 
 def _narrowed(project: Project, filters: Filters) -> QuerySet[Conversation]:
-    return filters.narrow(Conversation.objects.filter(~IS_UPLOAD, project=project))
+    return filters.narrow(Conversation.objects.filter(project=project))
 
 
 def _chosen(ids: list[UUID]) -> list[Conversation]:

@@ -24,7 +24,7 @@ from console.inbox.translation import translation_offer
 from console.layout import shell_context
 from console.search import PAGE
 from conversations.inbox.waiting import Waiting
-from conversations.models import IS_UPLOAD, Conversation
+from conversations.models import Conversation
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
@@ -115,7 +115,7 @@ def inbox_context(
         "waiting_count": waiting.count,
         "page_length": PAGE,
         "snoozes": snooze_choices(timezone.now(), zone=zone_of(entry)),
-        "has_any": Conversation.objects.filter(~IS_UPLOAD, project=entry.project).exists(),
+        "has_any": Conversation.objects.filter(project=entry.project).exists(),
     }
 
 

@@ -12,7 +12,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import ExtractHour, Lower, Now, Trim
 
 from conversations.analytics.period import Period, days_between
-from conversations.models import IS_UPLOAD, Conversation, ConversationStatus, Event, Message, MessageRole, TurnCall
+from conversations.models import Conversation, ConversationStatus, Event, Message, MessageRole, TurnCall
 from conversations.models.step import SEARCHES
 from conversations.voice.deduplication import ANSWERED
 from projects.knowledge.answers import NOTHING_FOUND
@@ -68,7 +68,6 @@ OUTCOMES: Mapping[str, Callable[[], Q]] = {
 def begun_in(rows: QuerySet[Conversation], period: Period) -> QuerySet[Conversation]:
     """The conversations that began in the period. The range of ids is what the index serves."""
     return rows.filter(
-        ~IS_UPLOAD,
         pk__gte=uuid7_floor(period.since - timedelta(seconds=1)),
         pk__lt=uuid7_floor(period.until + timedelta(seconds=1)),
         created_at__gte=period.since,

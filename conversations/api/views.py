@@ -50,7 +50,7 @@ from conversations.customers.search import customers_with, find_customers
 from conversations.handover.customer_files import post_with_files
 from conversations.live.archive import find_archive, read_messages
 from conversations.live.stream import StreamCursor
-from conversations.models import IS_UPLOAD, Channel, ConsentSource, Conversation, Message, Persona, Turn
+from conversations.models import Channel, ConsentSource, Conversation, Message, Persona, Turn
 from conversations.models.conversation import is_test
 from conversations.turns.admission import admit_turn
 from conversations.turns.services import give_fields, message_event, start_conversation
@@ -115,7 +115,7 @@ class Conversations(ConversationView):
     @extend_schema(operation_id="conversations_list")
     def get(self, request: Request) -> TypedResponse[Page[ConversationPayload]]:
         """Returns a list of the project's conversations, newest first; with `channel`, those of one channel."""
-        rows = Conversation.objects.filter(~IS_UPLOAD, project_id=self.project.pk)
+        rows = Conversation.objects.filter(project_id=self.project.pk)
         if channel := request.query_params.get("channel"):
             rows = rows.filter(channel=channel)
         return self.page(with_relations(rows), conversation_payload)

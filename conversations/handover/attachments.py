@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
@@ -26,11 +24,10 @@ from conversations.handover.file_types import (
 )
 from conversations.handover.image_size import pixels_of
 from conversations.handover.media_types import detect_media
-from conversations.live.event_log import lock_conversation
-from conversations.models import IS_UPLOAD, Attachment, Conversation, Message, Persona
+from conversations.models import Attachment, Conversation, Message
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import Conflict, Unprocessable
-from projects.models import User
+from projects.models import Project, User
 from tools.engine.limits.quotas import admit_bytes
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -39,11 +36,9 @@ MAX_PIXELS = 100_000_000
 # Of audio and videos, which only messengers bring.
 MAX_MEDIA_BYTES = 16 * 1024 * 1024
 MAX_PER_ANSWER = 5
-# Files that wait in a conversation to be sent.
+# Files that wait to be sent: in a conversation, or of one customer.
 MAX_UNSENT = 50
 MAX_UNSENT_OF_CUSTOMER = 20
-# The `external_id` of a visitor of the widget whom the shop hasn't signed in begins with this.
-VISITOR = "visitor:"
 # Files that were not sent are deleted after this long.
 KEPT = timedelta(days=1)
 _UNSENT = """
@@ -59,19 +54,25 @@ def upload(conversation: Conversation, content: bytes, *, name: str, by: User | 
     Raises Unprocessable for an empty or too large file and for any type that isn't allowed, Conflict if too many files
     wait or the storage is full.
     """
-    content_type = _check(content, name=name)
-    if by is None and not is_kept(content_type, name):
-        raise _not_allowed(name)
-    if by is None and not is_named(content_type, name):
-        raise _differs(name)
-    most = MAX_UNSENT if by else MAX_UNSENT_OF_CUSTOMER
-    if _unsent(conversation, is_customers=by is None).count() >= most:
-        raise Conflict(
-            gettext("%(max_unsent)s files are waiting to be sent in this conversation. Send some of them first.")
-            % {"max_unsent": most},
-            code="too_many_unsent_files",
-        )
-    return _store(conversation, content, name=name, content_type=content_type, uploaded_by=by)
+    content_type = _check(content, name=name) if by else _check_customers(content, name=name)
+    waiting = _unsent(conversation, is_customers=by is None)
+    _check_few(waiting, most=MAX_UNSENT if by else MAX_UNSENT_OF_CUSTOMER)
+    place = {"conversation": conversation, "uploaded_by": by}
+    return _store(conversation.project, content, name=name, content_type=content_type, **place)
+
+
+def upload_ahead(project: Project, sender: str, content: bytes, *, name: str) -> Attachment:
+    """Store a file for the next message of the customer with this `external_id`, who may have no conversation yet. Raises
+    as `upload` does.
+    """
+    content_type = _check_customers(content, name=name)
+    _check_few(waiting_files(project.pk, [sender]), most=MAX_UNSENT_OF_CUSTOMER)
+    return _store(project, content, name=name, content_type=content_type, project=project, sender=sender)
+
+
+def waiting_files(project_id: UUID, senders: Collection[str]) -> QuerySet[Attachment]:
+    """The files that customers with these `external_id`s have uploaded for their next message."""
+    return Attachment.objects.filter(conversation=None, project_id=project_id, sender__in=senders)
 
 
 def receive(
@@ -89,7 +90,8 @@ def receive(
     content_type = media or _check(content, name=name)
     if not is_declared(content_type, declared_type):
         raise _differs(name)
-    return _store(conversation, content, name=name, content_type=content_type, message=message)
+    place = {"conversation": conversation, "message": message}
+    return _store(conversation.project, content, name=name, content_type=content_type, **place)
 
 
 def _not_allowed(name: str) -> Unprocessable:
@@ -103,8 +105,25 @@ def _differs(name: str) -> Unprocessable:
 
 
 def _unsent(conversation: Conversation, *, is_customers: bool) -> QuerySet[Attachment]:
-    """The files that wait to be sent: the customer's, or the operators'."""
+    """The files of a conversation that wait to be sent: the customer's, or the operators'."""
     return Attachment.objects.filter(conversation=conversation, message=None, uploaded_by__isnull=is_customers)
+
+
+def _check_few(waiting: QuerySet[Attachment], *, most: int) -> None:
+    """Raises Conflict."""
+    if waiting.count() >= most:
+        sentence = gettext("%(max_unsent)s files are waiting to be sent in this conversation. Send some of them first.")
+        raise Conflict(sentence % {"max_unsent": most}, code="too_many_unsent_files")
+
+
+def _check_customers(content: bytes, *, name: str) -> str:
+    """The content type of a customer's file. Raises Unprocessable."""
+    content_type = _check(content, name=name)
+    if not is_kept(content_type, name):
+        raise _not_allowed(name)
+    if not is_named(content_type, name):
+        raise _differs(name)
+    return content_type
 
 
 def _check(content: bytes, *, name: str) -> str:
@@ -128,28 +147,30 @@ def _check_size(content: bytes, *, name: str, most: int) -> None:
         raise Unprocessable("file_too_large", gettext("%(shown)s is larger than %(value)s MB.") % shown)
 
 
-def _store(conversation: Conversation, content: bytes, *, name: str, content_type: str, **fields: Any) -> Attachment:
-    admit_bytes(conversation.project, len(content))
+def _store(project: Project, content: bytes, /, *, name: str, content_type: str, **place: Any) -> Attachment:
+    admit_bytes(project, len(content))
     stored = Attachment.objects.create(
-        conversation=conversation,
         name=safe_name(name, content_type),
         content_type=content_type,
         size=len(content),
         content=content,
         sha256=digest_of(content),
-        **fields,
+        **place,
     )
     plan_object(stored)
     return stored
 
 
 def take_unsent(
-    conversation: Conversation, ids: Sequence[UUID], *, is_customers: bool = False
+    conversation: Conversation, ids: Sequence[UUID], *, is_customers: bool = False, senders: Collection[str] = ()
 ) -> list[StoredAttachment]:
-    """Lock the files to be sent, in the given order. Raises Unprocessable for one that is unknown or was sent, or that
-    the other side uploaded.
+    """Lock the files to be sent, in the given order: those of the conversation, or those that wait for one of `senders`.
+    Raises Unprocessable for one that is unknown or was sent, or that the other side uploaded.
     """
-    rows = _unsent(conversation, is_customers=is_customers).select_for_update().filter(pk__in=ids)
+    rows = _unsent(conversation, is_customers=is_customers)
+    if senders:
+        rows |= waiting_files(conversation.project_id, senders)
+    rows = rows.select_for_update(of=("self",)).filter(pk__in=ids)
     found = {row.pk: row for row in rows.defer("content").order_by("id")}
     for id in ids:
         if id not in found:
@@ -158,14 +179,10 @@ def take_unsent(
     return [stored_attachment(found[id]) for id in dict.fromkeys(ids)]
 
 
-def move_unsent(ids: Sequence[UUID], *, source: Conversation, target: Conversation) -> None:
-    """Move a customer's files to the conversation that follows the one they were uploaded in."""
-    _unsent(source, is_customers=True).filter(pk__in=ids).update(conversation=target)
-
-
-def mark_sent(ids: Sequence[UUID], *, message_id: UUID) -> None:
+def mark_sent(ids: Sequence[UUID], *, message: Message) -> None:
     """Bind files to the message that they were sent with."""
-    Attachment.objects.filter(pk__in=ids).update(message_id=message_id)
+    place = {"conversation_id": message.conversation_id, "project": None, "sender": ""}
+    Attachment.objects.filter(pk__in=ids).update(message=message, **place)
 
 
 def stored_attachment(row: Attachment) -> StoredAttachment:
@@ -179,21 +196,4 @@ def delete_unsent() -> None:
 
 
 def _delete(attachment_id: UUID) -> None:
-    """Delete the file, and the conversation that its upload began if nothing was ever said in it."""
-    found = Attachment.objects.filter(pk=attachment_id, message=None)
-    for conversation_id, user_id in found.values_list("conversation_id", "uploaded_by_id"):
-        # Locked before its files, as a message that sends them does.
-        lock_conversation(conversation_id)
-        found.delete()
-        if user_id is None and not Attachment.objects.filter(conversation_id=conversation_id).exists():
-            _delete_begun(conversation_id)
-
-
-def _delete_begun(conversation_id: UUID) -> None:
-    """Delete a conversation in which nothing was said, and its visitor if nothing else is known of them."""
-    begun = Conversation.objects.filter(IS_UPLOAD, pk=conversation_id)
-    visitors = Persona.objects.filter(pk__in=list(begun.values_list("persona_id", flat=True)))
-    # Without a cascade, which facts forbid: what staff has added, such as a tag, keeps the row.
-    for rows in (begun, visitors.filter(external_id__startswith=VISITOR)):
-        with suppress(IntegrityError), transaction.atomic():
-            rows._raw_delete(using="default")
+    Attachment.objects.filter(pk=attachment_id, message=None).delete()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from math import ceil
 from typing import Any, cast
 from uuid import UUID
@@ -14,7 +15,14 @@ from rest_framework.exceptions import ErrorDetail, ValidationError
 from conversations.common.attachment_links import customer_file_url
 from conversations.common.file_lines import content_with_files
 from conversations.common.payloads import AttachmentPayload
-from conversations.handover.attachments import MAX_PER_ANSWER, mark_sent, stored_attachment, take_unsent, upload
+from conversations.handover.attachments import (
+    MAX_PER_ANSWER,
+    mark_sent,
+    stored_attachment,
+    take_unsent,
+    upload,
+    upload_ahead,
+)
 from conversations.live.event_log import hold_conversation
 from conversations.models import Attachment, Conversation
 from conversations.turns.channel_signals import ConversationOver, is_closed
@@ -99,15 +107,29 @@ def check_takes_files(project: Project) -> None:
 
 
 def upload_from_customer(conversation: Conversation, content: bytes, *, name: str) -> Attachment:
-    """Store a file for the customer's next message. Raises Unprocessable, Conflict and ConversationOver, and
-    Conversation.DoesNotExist if the conversation was deleted meanwhile.
+    """Store a file for the customer's next message in a conversation. Raises Unprocessable, Conflict and ConversationOver,
+    and Conversation.DoesNotExist if the conversation was deleted meanwhile.
     """
     if not hold_conversation(conversation.pk):
         raise Conversation.DoesNotExist
     if is_closed(conversation):
         raise ConversationOver
-    try:
+    with _for_customers():
         return upload(conversation, content, name=name, by=None)
+
+
+def upload_for_next_message(project: Project, sender: str, content: bytes, *, name: str) -> AttachmentPayload:
+    """Store a file for the customer's next message, whichever conversation that will be in. Raises Unprocessable and
+    Conflict.
+    """
+    with _for_customers():
+        return uploaded_payload(upload_ahead(project, sender, content, name=name))
+
+
+@contextmanager
+def _for_customers() -> Iterator[None]:
+    try:
+        yield
     except StorageFull as error:
         # How much the project stores is no business of its customers.
         raise Conflict(gettext("No more files can be sent at the moment."), code="storage_full") from error
@@ -120,17 +142,23 @@ def uploaded_payload(stored: Attachment) -> AttachmentPayload:
 
 
 def post_with_files(
-    conversation_id: UUID, content: str, attachments: Sequence[UUID], *, project_id: UUID | None = None
+    conversation_id: UUID,
+    content: str,
+    attachments: Sequence[UUID],
+    *,
+    senders: Collection[str] = (),
+    project_id: UUID | None = None,
 ) -> Posted:
-    """Post a customer's message with uploaded files, as `post_message` does.
+    """Post a customer's message with uploaded files, as `post_message` does. `senders` are the `external_id`s of the
+    customer whose waiting files it may send.
 
     Raises Unprocessable for a file that is unknown, was sent, or isn't the customer's own.
     """
     if not attachments:
         return post_message(conversation_id, content, project_id=project_id)
     conversation = Conversation.objects.select_for_update(of=("self",)).get(pk=conversation_id)
-    files = take_unsent(conversation, attachments, is_customers=True)
+    files = take_unsent(conversation, attachments, is_customers=True, senders=senders)
     words = content_with_files(content, [file["name"] for file in files])
     posted = post_message(conversation_id, words, attachments=files, project_id=project_id)
-    mark_sent(attachments, message_id=posted.message.pk)
+    mark_sent(attachments, message=posted.message)
     return posted

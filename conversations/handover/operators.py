@@ -92,7 +92,7 @@ def answer(
             author=shown_name(by),
         )
     if attachments:
-        mark_sent(attachments, message_id=message.pk)
+        mark_sent(attachments, message=message)
     return message
 
 

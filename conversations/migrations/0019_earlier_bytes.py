@@ -12,9 +12,9 @@ with stored as (
     from conversations_message m join conversations_conversation c using (organization_id)
     where c.id = m.conversation_id group by organization_id, project_id
     union all
-    select organization_id, project_id, 'attachments', sum(a.size)
+    select organization_id, c.project_id, 'attachments', sum(a.size)
     from conversations_attachment a join conversations_conversation c using (organization_id)
-    where c.id = a.conversation_id group by organization_id, project_id
+    where c.id = a.conversation_id group by organization_id, c.project_id
     union all
     select organization_id, project_id, 'articles',
         sum(octet_length(title) + octet_length(excerpt) + octet_length(body))

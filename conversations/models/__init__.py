@@ -7,7 +7,7 @@ from conversations.models.call import OPEN_STATES, Call, CallState
 from conversations.models.canned_reply import CannedReply
 from conversations.models.chat import ChannelLink, Chat, DeliveredFile, Delivery, DeliveryResult, Receipt
 from conversations.models.consent import ConsentChange, ConsentKind, ConsentSource
-from conversations.models.conversation import IS_TEST, IS_UPLOAD, Channel, Conversation, ConversationStatus
+from conversations.models.conversation import IS_TEST, Channel, Conversation, ConversationStatus
 from conversations.models.directives import Directives
 from conversations.models.event import Event
 from conversations.models.follow_up import FollowUp, FollowUpState
@@ -26,7 +26,6 @@ from conversations.models.wait import Wait, WaitOutcome
 
 __all__ = [
     "IS_TEST",
-    "IS_UPLOAD",
     "OPEN_STATES",
     "Analysis",
     "ArchivedTranscript",

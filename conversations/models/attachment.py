@@ -12,6 +12,9 @@ from tenancy.tenant_models import TenantForeignKey, TenantModel
 class Attachment(TenantModel):
     """A file in a conversation. It is sent once it has a `message`; until then only staff knows of it.
 
+    A visitor and a customer on their page upload before a conversation need exist. Their file waits in the `project` under
+    the `external_id` of its `sender`, until the message that sends it gives it a `conversation`.
+
     `content_type` follows from the content, never from what the uploader said. `uploaded_by` is null for a file that the
     customer sent.
 
@@ -19,7 +22,9 @@ class Attachment(TenantModel):
     hexadecimal; files of earlier releases have none until their content moves.
     """
 
-    conversation = TenantForeignKey("conversations.Conversation", related_name="attachments")
+    conversation = TenantForeignKey("conversations.Conversation", null=True, related_name="attachments")
+    project = TenantForeignKey("projects.Project", null=True, related_name="+", db_index=False)
+    sender = models.CharField(max_length=200, blank=True, default="", db_default="")
     message = TenantForeignKey("conversations.Message", null=True, related_name="attachment_rows")
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     name = models.CharField(max_length=140)
@@ -36,6 +41,11 @@ class Attachment(TenantModel):
         indexes = [
             # Files that were never sent, which the sweep deletes.
             models.Index(fields=["created_at"], condition=Q(message=None), name="attachment_unsent"),
+            models.Index(
+                fields=["organization", "project", "sender"],
+                condition=Q(project__isnull=False),
+                name="attachment_waiting",
+            ),
             models.Index(fields=["object"], condition=Q(object__isnull=False), name="attachment_object"),
         ]
 

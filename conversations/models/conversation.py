@@ -35,10 +35,6 @@ class ConversationStatus(models.TextChoices):
 
 # Conversations in which staff play the customer. They are in no figure.
 IS_TEST = Q(metadata__playground=True)
-# A customer's first file is uploaded before anything is sent. Until then, staff see no conversation.
-IS_UPLOAD = Q(last_event=0, channel__in=(Channel.CHAT, Channel.PORTAL)) & (
-    Q(metadata__contains={"via": "widget"}) | Q(metadata__contains={"via": "portal"})
-)
 
 
 def _inbox_index(name: str, column: str, *fields: str) -> models.Index:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, cast
+from typing import Any
 from uuid import UUID
 
 from django.core.files.uploadedfile import UploadedFile
@@ -16,15 +16,9 @@ from django.views.decorators.http import require_POST
 
 from conversations.common.translations import language_of
 from conversations.handover.attachments import MAX_BYTES, MAX_PER_ANSWER
-from conversations.handover.customer_files import (
-    TooManyUploads,
-    check_takes_files,
-    upload_from_customer,
-    uploaded_payload,
-)
+from conversations.handover.customer_files import TooManyUploads, check_takes_files, upload_for_next_message
 from conversations.handover.file_types import clean_name
-from conversations.models import Conversation
-from conversations.portal.session import Visit, chat_for_message, open_visit, place_of
+from conversations.portal.session import Visit, open_visit, place_of
 from projects.api.idempotency import run_once
 from projects.api.throttling import seconds_to_wait
 from projects.common.api_error import ApiError, Unprocessable
@@ -93,12 +87,7 @@ def _admit(persona_id: str) -> None:
 
 def _stored(visit: Visit, content: bytes, *, name: str) -> dict[str, Any]:
     check_takes_files(visit.project)
-    try:
-        with tenant_tx(cast(UUID, visit.persona.organization_id)):
-            return {**uploaded_payload(upload_from_customer(chat_for_message(visit), content, name=name))}
-    except Conversation.DoesNotExist:
-        # Deleted meanwhile, with its unsent files.
-        return _stored(visit, content, name=name)
+    return {**upload_for_next_message(visit.project, visit.persona.external_id, content, name=name)}
 
 
 def _files_of(request: HttpRequest) -> Iterator[UploadedFile[Any]]:

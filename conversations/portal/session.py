@@ -17,7 +17,6 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from conversations.common.contacts import read_contact
-from conversations.handover.attachments import move_unsent
 from conversations.handover.customer_files import post_with_files
 from conversations.handover.requests import request_person
 from conversations.inbox.ratings import rate
@@ -26,7 +25,7 @@ from conversations.live.client import publish_beginning
 from conversations.models import Channel, Conversation, Message, MessageRole, Persona
 from conversations.portal.cards import PortalMessage, build_cards
 from conversations.turns.admission import admit_turn
-from conversations.turns.channel_signals import ConversationOver, is_closed
+from conversations.turns.channel_signals import ConversationOver
 from conversations.turns.conversation_end import OVER_AFTER
 from conversations.turns.services import Posted, start_conversation
 from jobs.errors import WrongState
@@ -79,6 +78,11 @@ class Visit:
         return verification_level(self.project) == "none" or (
             self._last_proof is not None and self._last_proof.is_recent
         )
+
+    @property
+    def names(self) -> list[str]:
+        """The `external_id`s of the customer, and of those merged into them."""
+        return [self.persona.external_id, *self.persona.absorbed.values_list("external_id", flat=True)]
 
     def chat(self) -> Conversation | None:
         """The customer's newest conversation in the portal.
@@ -235,12 +239,6 @@ def required_proof(visit: Visit) -> str:
     return "" if closed else verification_level(visit.project)
 
 
-def chat_for_message(visit: Visit) -> Conversation:
-    """The chat that the customer's next message belongs to. Begins one if there is none or the last one is closed."""
-    chat = visit.chat()
-    return chat if chat is not None and not is_closed(chat) else _start_once(visit, after=chat)
-
-
 def post_customer_message(visit: Visit, content: str, *, attachments: Sequence[UUID] = ()) -> Posted:
     """Post a customer's message. It begins a new conversation if there is none or the last one is closed.
 
@@ -248,16 +246,16 @@ def post_customer_message(visit: Visit, content: str, *, attachments: Sequence[U
     """
     admit_turn(visit.project)
     conversation = visit.chat() or _start_once(visit)
+    senders = visit.names if attachments else ()
+    post = partial(post_with_files, content=content, attachments=attachments, senders=senders)
     try:
         with tenant_tx(cast(UUID, visit.persona.organization_id)):
-            return post_with_files(conversation.pk, content, attachments)
+            return post(conversation.pk)
     except Conversation.DoesNotExist:
-        # Deleted meanwhile, with its unsent files.
-        return post_with_files(_start_once(visit).pk, content, attachments)
+        # Deleted meanwhile.
+        return post(_start_once(visit).pk)
     except ConversationOver:
-        begun = _start_once(visit, after=conversation)
-        move_unsent(attachments, source=conversation, target=begun)
-        return post_with_files(begun.pk, content, attachments)
+        return post(_start_once(visit, after=conversation).pk)
 
 
 def ask_for_person(visit: Visit, escalation: str) -> Escalation:

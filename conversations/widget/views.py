@@ -201,14 +201,11 @@ class Files(WidgetView):
 
     @idempotent
     def post(self, request: Request, key: str) -> Response:
-        """Upload a file for the visitor's next message. The body is the file; the first one begins the conversation."""
+        """Upload a file for the visitor's next message. The body is the file."""
         self.count(UPLOADS, self.visitor)
         check_takes_files(self.project)
         content, name = request._request.body, request.query_params.get("name", "")
-        address = client_range(request)
-        return Response(
-            upload_visitor_file(self.project, self.visitor, content, name=name, address=address), status=201
-        )
+        return Response(upload_visitor_file(self.project, self.visitor, content, name=name), status=201)
 
 
 class Events(WidgetView):

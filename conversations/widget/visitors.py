@@ -15,8 +15,7 @@ from django.utils.crypto import salted_hmac
 
 from conversations.calls.web_calls import CallsOff, offers_calls, start_web_call
 from conversations.common.payloads import AttachmentPayload
-from conversations.handover.attachments import VISITOR, move_unsent
-from conversations.handover.customer_files import post_with_files, upload_from_customer, uploaded_payload
+from conversations.handover.customer_files import post_with_files, upload_for_next_message
 from conversations.models import Call, Channel, Conversation, Persona
 from conversations.turns.channel_signals import ConversationOver, is_closed
 from conversations.turns.services import Posted, start_conversation
@@ -45,7 +44,7 @@ class Visitor:
 
 
 def new_visitor() -> Visitor:
-    return Visitor(f"{VISITOR}{secrets.token_urlsafe(32)}", until=_days_from_now(DAYS))
+    return Visitor(f"visitor:{secrets.token_urlsafe(32)}", until=_days_from_now(DAYS))
 
 
 def sign(visitor: Visitor, widget: Widget) -> str:
@@ -120,21 +119,12 @@ def attach_shopper(conversation: Conversation, visitor: Visitor) -> None:
         Conversation.objects.filter(pk=conversation.pk).update(shopper=dict(visitor.shopper), visitor="")
 
 
-def upload_visitor_file(
-    project: Project, visitor: Visitor, content: bytes, *, name: str, address: str
-) -> AttachmentPayload:
-    """Store a file for the visitor's next message. It begins a conversation as a message does. Raises ApiError."""
+def upload_visitor_file(project: Project, visitor: Visitor, content: bytes, *, name: str) -> AttachmentPayload:
+    """Store a file for the visitor's next message. Raises ApiError."""
     conversation = find_conversation(project, visitor)
-    if conversation is None:
-        conversation = _start_once(project, visitor, address=address)
-    elif is_closed(conversation) and conversation.operator_id is None:
-        conversation = _start_once(project, visitor, address=address, after=conversation)
-    try:
-        with tenant_tx(current_organization_id()):
-            return uploaded_payload(upload_from_customer(conversation, content, name=name))
-    except Conversation.DoesNotExist:
-        # Deleted meanwhile, with its unsent files.
-        return upload_visitor_file(project, visitor, content, name=name, address=address)
+    if conversation is not None and is_closed(conversation) and conversation.operator_id is not None:
+        raise ConversationOver
+    return upload_for_next_message(project, visitor.names[0], content, name=name)
 
 
 def post_visitor_message(
@@ -148,21 +138,20 @@ def post_visitor_message(
     attach_shopper(conversation, visitor)
     try:
         with tenant_tx(current_organization_id()):
-            return post_with_files(conversation.pk, content, attachments)
+            return post_with_files(conversation.pk, content, attachments, senders=visitor.names)
     except Conversation.DoesNotExist:
         return post_visitor_message(project, visitor, content, address=address, attachments=attachments)
     except ConversationOver:
         if conversation.operator_id is not None:
             raise
         begun = _start_once(project, visitor, address=address, after=conversation)
-        move_unsent(attachments, source=conversation, target=begun)
-        return post_with_files(begun.pk, content, attachments)
+        return post_with_files(begun.pk, content, attachments, senders=visitor.names)
 
 
 def _start_once(project: Project, visitor: Visitor, *, address: str, after: Conversation | None = None) -> Conversation:
     """Start a conversation, unless a concurrent message has started one since `after`."""
     own = Persona.objects.filter(project=project, external_id=visitor.names[0])
-    # One without a conversation may be deleted meanwhile.
+    # They may be erased meanwhile.
     while own.select_for_update(no_key=True, of=("self",)).values_list("pk").first() is None:
         Persona.objects.get_or_create(project=project, external_id=visitor.names[0])
     newest = find_conversation(project, visitor)

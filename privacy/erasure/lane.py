@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models.functions import Now
 
+from conversations.handover.attachments import waiting_files
 from conversations.live.client import publish_deletion
 from conversations.live.event_log import lock_conversation
 from conversations.models import Conversation, Persona
@@ -150,7 +151,9 @@ def _remove_customer(erasure: Erasure) -> None:
         # One that was begun before the request has just been committed.
         return
     ids = ids_of_personas(personas, most=BATCH)
-    mentions.forget_responses(erasure.project_id, ids)
+    files = waiting_files(erasure.project_id, erasure.external_ids)
+    mentions.forget_responses(erasure.project_id, ids, files=files)
+    _note(erasure, Removed({"attachments": files.delete()[0]}))
     mentions.forget_mentions(erasure.project_id, mentions.identifiers_of(erasure))
     delete_rows(Persona, personas)
     erasure.refresh_from_db(fields=["removed", "bookings"])

@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
-from conversations.models import Message, PersonaField
+from conversations.models import Attachment, Message, PersonaField
 from jobs.models import ModelCall
 from notices.models import Notice
 from privacy.models import Erasure
@@ -53,12 +53,11 @@ where organization_id = %s and action = any(%s)
 """
 
 
-def forget_responses(project_id: UUID, ids: SubjectIds) -> None:
-    """Delete stored responses that contain one of the ids, or a recent message's."""
-    recent = Message.objects.filter(
-        conversation_id__in=ids.conversations, created_at__gt=timezone.now() - RESPONSES_KEPT
-    )
-    named = [str(pk) for pk in (*ids.named, *recent.values_list("pk", flat=True))]
+def forget_responses(project_id: UUID, ids: SubjectIds, *, files: QuerySet[Attachment] | None = None) -> None:
+    """Delete stored responses that contain one of the ids, or that of a recent message or file, or of one of `files`."""
+    recent = Q(conversation_id__in=ids.conversations, created_at__gt=timezone.now() - RESPONSES_KEPT)
+    rows = [Message.objects.filter(recent), Attachment.objects.filter(recent), *([files] if files is not None else [])]
+    named = [str(pk) for pk in (*ids.named, *(pk for some in rows for pk in some.values_list("pk", flat=True)))]
     with connection.cursor() as cursor:
         cursor.execute(_RESPONSES, [current_organization_id(), project_id, named])
 

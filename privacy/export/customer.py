@@ -59,11 +59,15 @@ class CustomerExport:
                 entry = _add_conversation(zip_file, conversation_id, number=number)
             if entry is not None:
                 index.append(entry)
-                yield from self._files(zip_file, conversation_id)
+                yield from self._files(zip_file, conversation_id=conversation_id)
             yield zip_file.take()
         self.authorize()
         with tenant_tx(self.organization_id), timezone.override(zone):
-            _add_customer(zip_file, personas, index)
+            waiting = self._waiting(personas)
+            _add_customer(
+                zip_file, personas, index, [_file(row) for row in ordered(Attachment.objects.filter(**waiting))]
+            )
+        yield from self._files(zip_file, **waiting)
         yield zip_file.close()
 
     def _personas(self) -> list[UUID]:
@@ -73,10 +77,15 @@ class CustomerExport:
             return []
         return [found.pk, *found.absorbed.order_by("pk").values_list("pk", flat=True)]
 
-    def _files(self, zip_file: ZipStream, conversation_id: UUID) -> Iterator[bytes]:
-        """The conversation's files, each read in a transaction of its own: one may have ten megabytes."""
+    def _waiting(self, personas: list[UUID]) -> dict[str, Any]:
+        """Selects the files that wait for the customer's next message."""
+        names = Persona.objects.filter(pk__in=personas).values_list("external_id", flat=True)
+        return {"conversation": None, "project_id": self.project_id, "sender__in": list(names)}
+
+    def _files(self, zip_file: ZipStream, **where: Any) -> Iterator[bytes]:
+        """These files, each read in a transaction of its own: one may have ten megabytes."""
         with tenant_tx(self.organization_id):
-            rows = Attachment.objects.filter(conversation_id=conversation_id).order_by("pk")
+            rows = Attachment.objects.filter(**where).order_by("pk")
             ids = list(rows.values_list("pk", flat=True))
         for pk in ids:
             with tenant_tx(self.organization_id):
@@ -160,10 +169,10 @@ def _page(conversation: Conversation, files: list[Record]) -> str:
     return render_to_string("privacy/export/conversation.html", context)
 
 
-def _add_customer(zip_file: ZipStream, personas: list[UUID], index: list[dict[str, Any]]) -> None:
+def _add_customer(zip_file: ZipStream, personas: list[UUID], index: list[dict[str, Any]], files: list[Record]) -> None:
     """Write what belongs to the customer alone, and the page that leads to the rest."""
     ids = ids_outside_conversations(personas)
-    records = all_records(ids, apart=(ModelCall, Job))
+    records = {**all_records(ids, apart=(ModelCall, Job)), **({"attachments": files} if files else {})}
     document = {"format": FORMAT, "exported_at": timezone.now(), **records, "conversations": index}
     zip_file.add("customer.json", to_json(document, indent=2))
     if calls := records_of(contents_of(ModelCall), ids):

@@ -20,7 +20,7 @@ language sql as $$
 $$
 """
 _FUNCTION = """
-create function {table}_bytes() returns trigger language plpgsql as $$
+create or replace function {table}_bytes() returns trigger language plpgsql as $$
 begin
     if TG_OP <> 'INSERT' then
         perform add_stored_bytes(old.organization_id, {project_of_old}, '{kind}', -({size_of_old})::bigint);
@@ -42,12 +42,23 @@ when (({size_of_old}) <> ({size_of_new})) execute function {table}_bytes()
 
 def count_bytes(table: str, *, kind: str, project: str, size: str) -> RunSQL:
     """Count the rows of a table. `project` and `size` are expressions over a row that is named `row`."""
-    words = {"table": table, "kind": kind}
-    for side in ("old", "new"):
-        words |= {f"project_of_{side}": project.replace("row.", f"{side}.")}
-        words |= {f"size_of_{side}": size.replace("row.", f"{side}.")}
+    words = _words(table, kind=kind, project=project, size=size)
     undo = [f"drop trigger {table}_{name} on {table}" for name in ("written", "changed")]
     return RunSQL(
         [part.format(**words) for part in (_FUNCTION, _WRITTEN, _CHANGED)],
         reverse_sql=[*undo, f"drop function {table}_bytes()"],
     )
+
+
+def find_project_by(table: str, *, kind: str, project: str, former: str, size: str) -> RunSQL:
+    """Let the rows of a counted table find their project by another expression."""
+    new, old = (_FUNCTION.format(**_words(table, kind=kind, project=one, size=size)) for one in (project, former))
+    return RunSQL([new], reverse_sql=[old])
+
+
+def _words(table: str, *, kind: str, project: str, size: str) -> dict[str, str]:
+    words = {"table": table, "kind": kind}
+    for side in ("old", "new"):
+        words |= {f"project_of_{side}": project.replace("row.", f"{side}.")}
+        words |= {f"size_of_{side}": size.replace("row.", f"{side}.")}
+    return words

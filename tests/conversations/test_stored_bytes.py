@@ -40,6 +40,24 @@ def test_attachments_count_their_size(talk: Talk) -> None:
     assert stored(talk.tenant) == {"attachments": 1_000}
 
 
+def test_a_waiting_file_counts_once_until_its_conversation_goes(talk: Talk) -> None:
+    with talk.tenant.tx():
+        waiting = Attachment.objects.create(project=talk.tenant.project, sender="visitor:a", **FILE)
+    sizes = [stored(talk.tenant)]
+    with talk.tenant.tx():
+        Attachment.objects.filter(pk=waiting.pk).update(conversation=talk.conversation, project=None, sender="")
+    sizes.append(stored(talk.tenant))
+    with talk.tenant.tx():
+        Conversation.objects.filter(pk=talk.conversation.pk)._raw_delete("default")
+    assert [*sizes, stored(talk.tenant)] == [{"attachments": 1_000}, {"attachments": 1_000}, {}]
+
+
+def test_a_waiting_file_that_goes_gives_its_bytes_back(tenant: Tenant) -> None:
+    with tenant.tx():
+        Attachment.objects.create(project=tenant.project, sender="visitor:a", **FILE).delete()
+    assert stored(tenant) == {}
+
+
 def test_articles_count_as_they_are_written_changed_and_deleted(tenant: Tenant) -> None:
     hours = article(tenant, "From noon")
     sizes = [stored(tenant)]

@@ -12,7 +12,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.test import AsyncClient, Client
 
-from conversations.handover.attachments import upload
+from conversations.handover.attachments import upload, upload_ahead
 from conversations.models import Attachment, Conversation, Message, Note, Persona
 from conversations.turns.services import post_message, start_conversation
 from privacy.registry import OF_CUSTOMERS
@@ -77,6 +77,17 @@ def test_an_export_has_the_files(tenant: Tenant) -> None:
     found = read(tenant, conversation.persona_id)
     [name] = [one for one in found.namelist() if one.startswith("files/")]
     assert (found.read(name), ".." in name, name.count("/")) == (PNG, False, 1)
+
+
+def test_an_export_has_the_files_that_wait_for_the_next_message(tenant: Tenant) -> None:
+    conversation = begin(tenant)
+    with tenant.tx():
+        waiting = upload_ahead(tenant.project, "guest-7731", PNG, name="me.png")
+        upload_ahead(tenant.project, "guest-7732", PNG, name="other.png")
+    found = read(tenant, conversation.persona_id)
+    [name] = [one for one in found.namelist() if one.startswith("files/")]
+    [told] = json.loads(found.read("customer.json"))["attachments"]
+    assert (found.read(name), told["id"], told["file"]) == (PNG, str(waiting.pk), name)
 
 
 def test_every_declared_table_is_exported(tenant: Tenant) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from conversations.handover.attachments import upload, upload_ahead
 from conversations.models import Conversation
 from conversations.turns.services import start_conversation
-from projects.models import AuditAction, AuditEntry, Project
+from projects.models import AuditAction, AuditEntry, IdempotentRequest, Project
 from projects.records.audit import record_change
 from tests.conftest import Tenant
 from tests.privacy.conftest import erase
@@ -43,6 +44,19 @@ def test_effects_to_their_number_or_address_without_a_conversation_are_emptied(t
         found = Effect.objects.filter(pk__in=[one.pk for one in theirs])
         assert [(one.recipient, one.arguments) for one in found] == [("", {}), ("", {})]
         assert Effect.objects.get(pk=other.pk).recipient == "393475550143"
+
+
+def test_stored_responses_of_their_uploads_go(tenant: Tenant) -> None:
+    conversation = begin(tenant)
+    with tenant.tx():
+        sent = upload(conversation, b"My order", name="a.txt", by=None)
+        waiting = upload_ahead(tenant.project, "guest-7731", b"My order", name="b.txt")
+        for file in (sent, waiting):
+            response = {"key": file.name, "body_hash": "", "answer": {"id": str(file.pk)}, "status": 201}
+            IdempotentRequest.objects.create(project=tenant.project, **response)
+    erase(tenant, conversation.persona_id)
+    with tenant.tx():
+        assert not IdempotentRequest.objects.exists()
 
 
 def test_a_standing_rule_for_their_address_ends(tenant: Tenant) -> None:

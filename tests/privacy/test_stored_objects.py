@@ -9,7 +9,7 @@ import pytest
 
 from conversations.files.upkeep import tend_due
 from conversations.handover.attachments import delete_unsent
-from conversations.models import Conversation
+from conversations.models import Conversation, Persona
 from jobs.sweep import sweep
 from privacy.erasure.rows import delete_rows
 from privacy.organizations.deletion import request_deletion
@@ -22,6 +22,15 @@ pytestmark = pytest.mark.parametrize("place", ["folder"], indirect=True)
 
 
 def erase_customer(files: Files) -> None:
+    erase(files.tenant, files.conversation.persona_id)
+
+
+def erase_who_waits(files: Files) -> None:
+    """The file waits for its sender's next message."""
+    sender = "update conversations_attachment set conversation_id = null, project_id = %s, sender = %s"
+    with files.tenant.tx():
+        external_id = Persona.objects.get(pk=files.conversation.persona_id).external_id
+    bypass_rls(sender, files.tenant.project.pk, external_id)
     erase(files.tenant, files.conversation.persona_id)
 
 
@@ -46,7 +55,9 @@ def close_organization(files: Files) -> None:
     raise AssertionError("The organization is still there.")
 
 
-@pytest.mark.parametrize("delete", [erase_customer, delete_conversation, forget_unsent, close_organization])
+@pytest.mark.parametrize(
+    "delete", [erase_customer, erase_who_waits, delete_conversation, forget_unsent, close_organization]
+)
 def test_the_object_goes_with_its_file(delete: Callable[[Any], None], files: Files) -> None:
     files.keep()
     assert files.place.objects()

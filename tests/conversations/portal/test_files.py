@@ -13,8 +13,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from conversations.customers.merge import merge_customers, read_preview
 from conversations.handover.attachments import MAX_BYTES, MAX_PER_ANSWER, delete_unsent
-from conversations.models import Attachment, Conversation, ConversationStatus, Message
+from conversations.models import Attachment, Conversation, ConversationStatus, Message, Persona
+from privacy.erasure.rows import delete_rows
 from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.conversations.handover.test_attachments import PDF, PNG
@@ -159,23 +161,43 @@ def test_an_upload_needs_the_pages_token(call: Conversation) -> None:
     assert upload(Client(enforce_csrf_checks=True), call).status_code == 403
 
 
-def test_an_upload_and_a_message_beside_the_deletion_begin_another_chat(
+def test_an_upload_begins_no_chat(call: Conversation, client: Client, tenant: Tenant) -> None:
+    upload(client, call)
+    with tenant.tx():
+        assert not Conversation.objects.filter(channel="portal").exists()
+
+
+def test_a_customer_who_is_merged_meanwhile_still_sends_their_file(
     call: Conversation, client: Client, tenant: Tenant
 ) -> None:
-    """The sweep deletes the chat after they have found it."""
+    id = upload(client, call).json()["id"]
+    with tenant.tx():
+        target = Persona.objects.create(project=tenant.project, external_id="clara")
+        seen = read_preview(tenant.project, target.pk, call.persona_id).seen
+        merge_customers(tenant.project, target.pk, call.persona_id, seen=seen, by=tenant.owner)
+    assert send(client, call, ids=[id]).status_code == 202
 
-    def outdated() -> str:
-        id = upload(client, call).json()["id"]
-        with tenant.tx():
-            Attachment.objects.update(created_at=timezone.now() - timedelta(hours=25))
-        return str(id)
 
-    outdated()
-    with meanwhile('"conversations_conversation"."channel" = ', delete_unsent):
-        assert upload(client, call, PDF, "b.pdf").status_code == 201
-    id = outdated()
+def test_a_message_beside_the_deletion_of_its_file_says_so(call: Conversation, client: Client, tenant: Tenant) -> None:
+    id = upload(client, call).json()["id"]
+    with tenant.tx():
+        Attachment.objects.update(created_at=timezone.now() - timedelta(hours=25))
     with meanwhile('"conversations_conversation"."channel" = ', delete_unsent):
         assert send(client, call, words="Hello", ids=[id]).status_code == 422
-    outdated()
-    with meanwhile('"conversations_conversation"."channel" = ', delete_unsent):
-        assert send(client, call, words="Hello").status_code == 202
+    assert said(tenant) == []
+
+
+def test_a_message_beside_the_deletion_of_its_chat_begins_another(
+    call: Conversation, client: Client, tenant: Tenant
+) -> None:
+    send(client, call, words="Hello")
+    id = upload(client, call).json()["id"]
+
+    def delete() -> None:
+        with tenant.tx():
+            chats = Conversation.objects.filter(channel="portal")
+            delete_rows(Conversation, list(chats.values_list("pk", flat=True)))
+
+    with meanwhile('"conversations_conversation"."channel" = ', delete):
+        assert send(client, call, words="Again", ids=[id]).status_code == 202
+    assert [message.content for message in said(tenant)] == ["Again\n[File: a.png]"]

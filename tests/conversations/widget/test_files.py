@@ -9,21 +9,17 @@ from uuid import uuid4
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
-from console.customers.listing import PeopleQuery, find_page
-from console.dashboard.metrics import project_figures
-from conversations.analytics.period import last_days
 from conversations.handover.attachments import MAX_BYTES, MAX_PER_ANSWER, MAX_UNSENT_OF_CUSTOMER, delete_unsent, upload
 from conversations.handover.operators import answer, take_over
 from conversations.models import Attachment, Conversation, ConversationStatus, Message, Persona
 from conversations.widget import limits
 from conversations.widget.limits import Limit
+from privacy.erasure.rows import delete_rows
 from projects.api.body_limit import UPLOAD_LIMIT, UPLOAD_ROOM, BodyLimit
 from tests.concurrent import meanwhile
 from tests.conftest import Tenant
-from tests.console.pages.conftest import browser
 from tests.conversations.handover.test_attachments import PDF, PNG, path_of
 from tests.conversations.widget.conftest import Placed, Visitor, refusal
 
@@ -128,6 +124,7 @@ def test_a_visitor_sends_only_their_own_files(tenant: Tenant, visitor: Visitor, 
     with tenant.tx():
         assert not Message.objects.exists()
         assert not Attachment.objects.exclude(message=None).exists()
+        assert not Conversation.objects.exists()
 
 
 def test_a_file_is_sent_once(visitor: Visitor) -> None:
@@ -138,6 +135,7 @@ def test_a_file_is_sent_once(visitor: Visitor) -> None:
 
 def test_files_of_staff_and_customers_are_not_each_others(tenant: Tenant, visitor: Visitor) -> None:
     """Neither side sends what the other has uploaded in the same conversation."""
+    visitor.say("Hello")
     own = send_file(visitor).json()["id"]
     with tenant.tx():
         row = Conversation.objects.get()
@@ -235,55 +233,58 @@ def close(tenant: Tenant) -> None:
         Conversation.objects.update(status=ConversationStatus.TRANSFERRED)
 
 
-def test_an_unsent_file_goes_after_a_day_with_the_conversation_it_began(
-    tenant: Tenant, visitor: Visitor, visit: Callable[..., Visitor]
-) -> None:
-    talking = visit()
-    talking.say("Hello")
-    for one in (visitor, talking):
-        send_file(one)
-    with tenant.tx():
-        Attachment.objects.update(created_at=timezone.now() - timedelta(hours=25))
+def test_an_unsent_file_goes_after_a_day(tenant: Tenant, visitor: Visitor) -> None:
+    visitor.say("Hello")
+    outdated(tenant, visitor)
     delete_unsent()
     with tenant.tx():
         assert not Attachment.objects.exists()
         assert Conversation.objects.get().messages.count() == 1
+
+
+def test_an_upload_begins_nothing(tenant: Tenant, visitor: Visitor) -> None:
+    """No conversation and no customer: lists, figures and limits count them."""
+    id = send_file(visitor).json()["id"]
+    with tenant.tx():
+        assert (Conversation.objects.count(), Persona.objects.count()) == (0, 0)
+    say(visitor, id)
+    with tenant.tx():
+        file = Attachment.objects.get()
+        assert (file.conversation, file.project, file.sender) == (Conversation.objects.get(), None, "")
         assert Persona.objects.count() == 1
 
 
-def test_staff_see_no_conversation_until_something_was_sent(tenant: Tenant, visitor: Visitor) -> None:
-    """The list of the inbox, of people and of the API, and the figures of the home page."""
-
-    def seen() -> list[Any]:
-        page = browser(tenant.owner).get(reverse("inbox", args=[tenant.project.slug]) + "?view=all").context
-        listed = Client().get("/api/v1/conversations", headers=tenant.headers).json()["results"]
-        with tenant.tx():
-            begun = project_figures(tenant.project, last_days(timezone.now(), days=7, timezone="UTC")).now.conversations
-            people = find_page(tenant.project, PeopleQuery(""))
-        return [len(page["rows"]), page["tabs"]["all"], page["has_any"], len(listed), begun, len(people)]
-
+def test_a_visitor_who_signs_in_still_sends_their_file(visitor: Visitor) -> None:
     id = send_file(visitor).json()["id"]
-    before = seen()
-    say(visitor, id)
-    assert (before, seen()) == ([0, "0", False, 0, 0, 0], [1, "1", True, 1, 1, 1])
+    visitor.open(shopper=visitor.placed.signed())
+    assert say(visitor, id).status_code == 202
 
 
-def test_an_upload_beside_the_deletion_begins_another_conversation(tenant: Tenant, visitor: Visitor) -> None:
-    """The sweep deletes the conversation after the upload has found it."""
-    outdated(tenant, visitor)
-    with meanwhile("conversations_conversation", delete_unsent):
-        assert send_file(visitor, PDF, "b.pdf").status_code == 201
-    with tenant.tx():
-        assert [file.name for file in Attachment.objects.filter(conversation=Conversation.objects.get())] == ["b.pdf"]
+def test_the_file_of_a_shopper_is_not_sent_by_the_next_in_the_same_browser(visitor: Visitor) -> None:
+    visitor.open(shopper=visitor.placed.signed())
+    id = send_file(visitor).json()["id"]
+    visitor.open(shopper=visitor.placed.signed(shopper={"wp_user_id": 18}))
+    assert refusal(say(visitor, id), 422) == "invalid_attachment"
 
 
-def test_a_message_beside_the_deletion_begins_another_conversation(tenant: Tenant, visitor: Visitor) -> None:
+def test_a_message_beside_the_deletion_of_its_file_says_so(tenant: Tenant, visitor: Visitor) -> None:
     id = outdated(tenant, visitor)
-    with meanwhile("conversations_conversation", delete_unsent):
+    with meanwhile("conversations_persona", delete_unsent):
         assert refusal(say(visitor, id), 422) == "invalid_attachment"
-    outdated(tenant, visitor)
-    with meanwhile("conversations_conversation", delete_unsent):
-        assert say(visitor, content="Hello").status_code == 202
+
+
+def test_a_message_beside_the_deletion_of_its_conversation_begins_another(tenant: Tenant, visitor: Visitor) -> None:
+    visitor.say("Hello")
+    id = send_file(visitor).json()["id"]
+
+    def delete() -> None:
+        with tenant.tx():
+            delete_rows(Conversation, list(Conversation.objects.values_list("pk", flat=True)))
+
+    with meanwhile("conversations_conversation", delete):
+        assert say(visitor, id).status_code == 202
+    with tenant.tx():
+        assert [file["id"] for file in Message.objects.get().attachments] == [id]
 
 
 def outdated(tenant: Tenant, visitor: Visitor) -> str:
