@@ -70,7 +70,8 @@ def measure(product: Product, *, loads: int, width: int) -> tuple[list[Painted],
     binary = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=binary, args=list(FLAGS))
-        page = browser.new_page(viewport={"width": width, "height": 900})
+        # Without an emulated color scheme, for which Playwright has the page that is left drawn once more.
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="null")
         _sign_in(page, product)
         found = [_open(page, product, path, loads=loads) for path in _paths(page, product)]
         empty = _open(page, product, EMPTY_PAGE, loads=loads)

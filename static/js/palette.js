@@ -15,6 +15,10 @@ class Palette {
     this.address = address;
     this.found = [];
     this.latest = new Newest();
+  }
+
+  /** The dialog, which a page has from the first opening on. */
+  build() {
     this.input = h("input", {
       class: "form-control pal-in",
       type: "text",
@@ -44,9 +48,10 @@ class Palette {
   }
 
   open() {
-    if (this.dialog.open) return this.dialog.close();
+    if (this.dialog?.open) return this.dialog.close();
     if (document.querySelector("dialog[open]")) return;
     for (const menu of document.querySelectorAll(":popover-open")) menu.hidePopover();
+    if (!this.dialog) this.build();
     this.opener = document.activeElement;
     this.input.value = "";
     this.found = [];
@@ -170,4 +175,4 @@ document
   .querySelector(".mg-top > .mg-phone")
   ?.after(h("button", { type: "button", class: "btn btn-bare btn-icon mg-phone sh-find", "aria-label": gettext("Search"), onclick: () => palette.open() }, icon("search")));
 // The sidebar scrolls on its own; the page that is open is in view.
-document.querySelector(".mg-nav [aria-current]")?.scrollIntoView({ block: "nearest" });
+requestAnimationFrame(() => document.querySelector(".mg-nav [aria-current]")?.scrollIntoView({ block: "nearest" }));

@@ -12,15 +12,18 @@
   }
 
   function apply() {
-    root.dataset.bsTheme = chosen ?? (system.matches ? "dark" : "light");
-    for (const name of document.querySelectorAll("[data-theme-name]")) {
-      name.dataset.dark ??= name.textContent;
-      name.textContent = root.dataset.bsTheme === "dark" ? name.dataset.light : name.dataset.dark;
+    const theme = chosen ?? (system.matches ? "dark" : "light");
+    root.dataset.bsTheme = theme;
+    name(theme);
+    for (const bar of document.querySelectorAll("meta[name=theme-color]")) bar.content = SURFACE[theme];
+  }
+
+  // The theme that the button switches to. Its icon follows by CSS.
+  function name(theme) {
+    for (const label of document.querySelectorAll("[data-theme-name]")) {
+      label.dataset.dark ??= label.textContent;
+      label.textContent = theme === "dark" ? label.dataset.light : label.dataset.dark;
     }
-    for (const bar of document.querySelectorAll("meta[name=theme-color]")) bar.content = SURFACE[root.dataset.bsTheme];
-    // The icon of the theme that the button switches to.
-    for (const sign of document.querySelectorAll("[data-theme-toggle] use"))
-      sign.setAttribute("href", sign.getAttribute("href").replace(/#(moon|sun)$/, root.dataset.bsTheme === "dark" ? "#sun" : "#moon"));
   }
 
   function toggle() {
@@ -35,7 +38,8 @@
 
   apply();
   system.addEventListener("change", apply);
-  document.addEventListener("DOMContentLoaded", apply);
+  // The buttons weren't there yet. Setting the theme again would style the whole page again.
+  document.addEventListener("DOMContentLoaded", () => name(root.dataset.bsTheme));
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-theme-toggle]")) toggle();
   });

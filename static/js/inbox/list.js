@@ -123,8 +123,14 @@ export class List {
 
   /** The scroll position survives opening a row. */
   keepPlace() {
-    this.part.scrollTop = Number(sessionStorage.getItem(SCROLLED) ?? 0);
-    this.part.querySelector(".sel")?.scrollIntoView({ block: "nearest" });
-    addEventListener("pagehide", () => sessionStorage.setItem(SCROLLED, this.part.scrollTop));
+    let scrolled = Number(sessionStorage.getItem(SCROLLED) ?? 0);
+    // With the first frame, whose layout these need.
+    requestAnimationFrame(() => {
+      this.part.scrollTop = scrolled;
+      this.part.querySelector(".sel")?.scrollIntoView({ block: "nearest" });
+    });
+    // Read as it changes: when the page is left, reading would lay it out once more.
+    this.part.addEventListener("scroll", () => (scrolled = this.part.scrollTop), { passive: true });
+    addEventListener("pagehide", () => sessionStorage.setItem(SCROLLED, scrolled));
   }
 }
