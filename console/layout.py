@@ -15,12 +15,14 @@ from notices.services import unread_count
 from projects.models import Project, Role, User
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_organizations
 
 ACCOUNT_PAGES = frozenset({"account", "account_change_password", "notice_settings"})
 # The slug of the project from which the reader opened a page that belongs to none, in the session.
 CAME_FROM = "shell_project"
+_PROJECTS = PreparedQuery(lambda: Project.objects.select_related("organization").order_by("created_at"), kinds=())
 
 
 def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = None) -> dict[str, Any]:
@@ -91,7 +93,7 @@ def projects_of(user: User) -> list[dict[str, str]]:
     projects: list[Project] = []
     for organization_id in find_organizations(user_id=user.pk):
         with tenant_tx(organization_id):
-            projects.extend(Project.objects.select_related("organization").order_by("created_at"))
+            projects.extend(_PROJECTS())
     return [
         {
             "name": project.name,

@@ -21,6 +21,7 @@ from projects.models.key import Scope
 from projects.models.permissions import VERBS
 from tenancy.ids import uuid7
 from tenancy.postgresql.prepared import Prepared
+from tenancy.prepared_queries import PreparedValues
 from tenancy.scope import current_organization_id
 
 LONGEST_TEXT = 200
@@ -79,9 +80,17 @@ def in_bell(member: Member, project_id: UUID) -> QuerySet[Notice]:
     return Notice.objects.filter(member=member, project_id=project_id, in_bell=True)
 
 
+_UNREAD = PreparedValues(
+    lambda member, project: (
+        in_bell(Member(pk=member), project).filter(read_at=None).order_by().values_list("pk")[:MOST_COUNTED]
+    ),
+    kinds=(UUID, UUID),
+)
+
+
 def unread_count(member: Member, project_id: UUID) -> int:
     """The number on the bell, at most MOST_COUNTED."""
-    return in_bell(member, project_id).filter(read_at=None)[:MOST_COUNTED].count()
+    return len(_UNREAD(member.pk, project_id))
 
 
 def mark_read(member: Member, project_id: UUID, notices: Collection[UUID] | None = None) -> int:

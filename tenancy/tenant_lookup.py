@@ -8,6 +8,18 @@ from uuid import UUID
 
 from django.db import connections
 
+from tenancy.postgresql.prepared import Prepared
+
+# Every page runs these.
+_PROJECT = Prepared(
+    "select p.organization_id, p.id from projects_project p"
+    " join projects_member m on m.organization_id = p.organization_id where p.slug = %s and m.user_id = %s",
+    using="ops",
+)
+_ORGANIZATIONS = Prepared(
+    "select organization_id from projects_member where user_id = %s order by created_at", using="ops"
+)
+
 
 @dataclass(frozen=True)
 class KeyRef:
@@ -75,12 +87,8 @@ def find_effect(callback_hash: str) -> EffectRef | None:
 
 def find_project(*, user_id: int, slug: str) -> ProjectRef | None:
     """The project with this slug, if the user is a member of its organization."""
-    row = _row(
-        "select p.organization_id, p.id from projects_project p"
-        " join projects_member m on m.organization_id = p.organization_id where p.slug = %s and m.user_id = %s",
-        [slug, user_id],
-    )
-    return ProjectRef(*row) if row else None
+    rows = _PROJECT(slug, user_id)
+    return ProjectRef(*rows[0]) if rows else None
 
 
 def find_project_by_slug(slug: str) -> ProjectRef | None:
@@ -91,9 +99,7 @@ def find_project_by_slug(slug: str) -> ProjectRef | None:
 
 def find_organizations(*, user_id: int) -> list[UUID]:
     """The organizations that the user is a member of, oldest membership first."""
-    with connections["ops"].cursor() as cursor:
-        cursor.execute("select organization_id from projects_member where user_id = %s order by created_at", [user_id])
-        return [row[0] for row in cursor.fetchall()]
+    return [organization_id for (organization_id,) in _ORGANIZATIONS(user_id)]
 
 
 def find_source_projects(kind: str, *, account_sid: str = "") -> list[ProjectRef]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
@@ -10,6 +11,7 @@ from django.utils.translation import gettext
 
 from projects.models import Member, Project, Role, User
 from projects.models.key import Scope
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_project
 
@@ -19,6 +21,12 @@ VERBS: dict[str, frozenset[str]] = {
     Role.OPERATOR: frozenset({Scope.READ, Scope.CONVERSE, Scope.OPERATE}),
     Role.VIEWER: frozenset({Scope.READ}),
 }
+
+# Every page runs these.
+_PROJECT = PreparedQuery(
+    lambda project: Project.objects.select_related("organization", "agent_version").filter(pk=project), kinds=(UUID,)
+)
+_MEMBER = PreparedQuery(lambda user: Member.objects.filter(user_id=user), kinds=(int,))
 
 
 @dataclass(frozen=True)
@@ -41,11 +49,12 @@ def enter_project(user: User, slug: str, *, verb: Scope, is_developer: bool = Fa
     if place is None:
         raise Http404
     with tenant_tx(place.organization_id):
-        project = Project.objects.select_related("organization", "agent_version").filter(pk=place.project_id).first()
-        member = Member.objects.filter(user=user).first()
+        projects, members = _PROJECT(place.project_id), _MEMBER(user.pk)
     # Deleted since the lookup.
-    if project is None or member is None:
+    if not projects or not members:
         raise Http404
+    [project], [member] = projects, members
+    member.user = user
     entry = Entry(project=project, member=member)
     if not entry.may(verb):
         raise PermissionDenied(
