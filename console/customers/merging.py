@@ -49,7 +49,7 @@ def preview_context(entry: Entry, persona: Persona, other: UUID) -> dict[str, An
     return {
         "person": person_head(preview.target, zone=zone),
         "other": person_head(preview.source, zone=zone),
-        "counts": preview.counts,
+        "moving": preview.counts,
         "conflicts": [_line(field) for field in preview.conflicts],
         "moves": [_line(field) for field in preview.fields if not field.is_conflict],
         "preview": preview,

@@ -104,11 +104,18 @@ def test_a_merge_shows_what_moves_and_then_moves_it(owner: Client, tenant: Tenan
     kept, merged = two(tenant)
     address, body = url(tenant, kept, name="merge_person"), {"with": str(merged.persona_id)}
     shown = owner.get(address, body).context
-    assert (shown["counts"]["conversations"], [line.label for line in shown["conflicts"]]) == (1, ["Name"])
+    assert (shown["moving"]["conversations"], [line.label for line in shown["conflicts"]]) == (1, ["Name"])
     assert owner.post(address, {**body, "seen": shown["preview"].seen}).status_code == 302
     assert owner.get(url(tenant, kept)).context["talk_count"] == 2
     assert owner.get(url(tenant, merged)).url == url(tenant, kept)
     assert names(owner, tenant) == ["Giulia Ferri"]
+
+
+def test_the_preview_of_a_merge_keeps_the_counts_of_the_side_bar(owner: Client, tenant: Tenant) -> None:
+    kept, merged = two(tenant)
+    address = url(tenant, kept, name="merge_person")
+    shown = owner.get(address, {"with": str(merged.persona_id)}).context
+    assert shown["counts"] == owner.get(address).context["counts"]
 
 
 def test_a_stale_merge_is_refused_and_shown_as_it_is_now(owner: Client, tenant: Tenant) -> None:
@@ -117,7 +124,7 @@ def test_a_stale_merge_is_refused_and_shown_as_it_is_now(owner: Client, tenant: 
     seen = owner.get(address, body).context["preview"].seen
     talk(tenant, "Hi", guest="2")
     answer = owner.post(address, {**body, "seen": seen})
-    assert (answer.status_code, answer.context["counts"]["conversations"]) == (409, 2)
+    assert (answer.status_code, answer.context["moving"]["conversations"]) == (409, 2)
 
 
 def test_a_viewer_is_not_offered_to_merge(tenant: Tenant, viewer: object) -> None:
