@@ -22,8 +22,10 @@ from jobs.models import Job, ModelCall
 from privacy.export.records import Record, all_records, contents_of, ordered, record, records_of
 from privacy.export.zip_stream import ZipStream
 from privacy.subjects import conversations_of, ids_of_conversations, ids_outside_conversations, rows_of
+from projects.common.differences import label_of
 from projects.models import Project
 from tenancy.scope import tenant_tx
+from todos.models import Todo
 from tools.models import Effect, Promise
 from tools.services.bookings.search import config_of
 
@@ -164,6 +166,7 @@ def _page(conversation: Conversation, files: list[Record]) -> str:
         "messages": [(message, by_message.get(message.pk, [])) for message in read_messages(conversation)],
         "promises": Promise.objects.filter(**inside).order_by("created_at"),
         "effects": Effect.objects.filter(**inside).order_by("created_at"),
+        "todos": Todo.objects.filter(**inside).order_by("created_at"),
         "notes": Note.objects.filter(**inside).order_by("pk"),
     }
     return render_to_string("privacy/export/conversation.html", context)
@@ -180,7 +183,10 @@ def _add_customer(zip_file: ZipStream, personas: list[UUID], index: list[dict[st
     context = {
         "exported_at": timezone.now(),
         "personas": Persona.objects.filter(pk__in=personas).order_by("pk"),
-        "fields": PersonaField.objects.filter(persona_id__in=personas).order_by("key"),
+        "fields": [
+            (label_of(field.key), field)
+            for field in PersonaField.objects.filter(persona_id__in=personas).order_by("key")
+        ],
         "records": records,
         "conversations": index,
     }
