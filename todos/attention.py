@@ -27,6 +27,21 @@ def waiting_todos(project: Project) -> QuerySet[Todo]:
     return Todo.objects.filter(IS_WAITING, project=project).order_by("-status_at")
 
 
+def todos_to_review(project: Project) -> QuerySet[Todo]:
+    """Todos that wait for an approval."""
+    return waiting_todos(project).filter(status=TodoStatus.PENDING_REVIEW)
+
+
+def todos_to_check(project: Project) -> QuerySet[Todo]:
+    """Todos with an outcome to look into."""
+    return waiting_todos(project).filter(status=TodoStatus.NEEDS_ATTENTION)
+
+
+def todos_for_a_person(project: Project) -> QuerySet[Todo]:
+    """Approved todos that no tool does."""
+    return waiting_todos(project).filter(status=TodoStatus.APPROVED)
+
+
 def failed_todos(project: Project) -> QuerySet[Todo]:
     """Todos whose run failed within FAILED_LISTED_FOR and that nobody has sent back to review since; newest first."""
     return Todo.objects.filter(HAS_FAILED, project=project).order_by("-status_at")

@@ -23,7 +23,7 @@ from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
 from todos.attention import failed_todos, waiting_todos
-from todos.models import Todo
+from todos.models import Todo, TodoStatus
 from tools.engine.attention import recently_unsent_promises, unknown_effects
 from tools.engine.limits.usage import open_alerts, sentence_of
 
@@ -109,6 +109,7 @@ def _todos(project: Project, kind: str, rows: QuerySet[Todo], *, tone: str) -> I
     found = list(rows[:2])
     if len(found) == 1:
         url = reverse("todo", args=[project.slug, found[0].pk])
+        kind = found[0].status if found[0].status in (TodoStatus.NEEDS_ATTENTION, TodoStatus.APPROVED) else kind
         yield Matter(kind, 1, url, tone, "checklist", name=found[0].heading, at=found[0].status_at)
     elif found:
         yield Matter(kind, rows.count(), reverse("todos", args=[project.slug]), tone, "checklist")

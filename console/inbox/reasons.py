@@ -23,6 +23,8 @@ LABELS: Mapping[Reason, ReasonLabel] = {
     Reason.UNANSWERED: ReasonLabel(lazy("Waiting for a reply"), "bad", "message-circle"),
     Reason.UNKNOWN: ReasonLabel(lazy("Did it happen?"), "warn", "help-circle"),
     Reason.TO_REVIEW: ReasonLabel(lazy("Todo to review"), "warn", "hourglass"),
+    Reason.TODO_ATTENTION: ReasonLabel(lazy("Todo needs attention"), "warn", "alert-circle"),
+    Reason.TODO_APPROVED: ReasonLabel(lazy("Todo for your team"), "warn", "hand-stop"),
     Reason.TODO_FAILED: ReasonLabel(lazy("Todo failed"), "bad", "alert-triangle"),
     Reason.BROKEN: ReasonLabel(lazy("Promise broken"), "bad", "circle-x"),
     Reason.RETURNED: ReasonLabel(lazy("Snooze ended"), "act", "clock"),

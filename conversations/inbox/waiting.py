@@ -22,7 +22,7 @@ from conversations.inbox.notes import mentioned_in
 from conversations.models import IS_TEST, Conversation, Message, MessageRole
 from projects.models import Project, User
 from tenancy.scope import template_tenant
-from todos.attention import failed_todos, waiting_todos
+from todos.attention import failed_todos, todos_for_a_person, todos_to_check, todos_to_review
 from tools.engine.attention import recently_broken_promises, unknown_effects
 from tools.services.support.escalations import waiting_requests
 
@@ -37,6 +37,8 @@ class Reason(StrEnum):
     UNANSWERED = "unanswered"
     UNKNOWN = "unknown"
     TO_REVIEW = "to_review"
+    TODO_ATTENTION = "todo_attention"
+    TODO_APPROVED = "todo_approved"
     TODO_FAILED = "todo_failed"
     BROKEN = "broken"
     RETURNED = "returned"
@@ -145,7 +147,9 @@ def _sources(project: Project) -> Iterator[tuple[Reason, QuerySet[Any]]]:
     yield Reason.ASKED, waiting_requests(project)
     yield Reason.UNANSWERED, own.filter(operator__isnull=False).annotate(last=last_role).filter(last=MessageRole.USER)
     yield Reason.UNKNOWN, unknown_effects(project)
-    yield Reason.TO_REVIEW, waiting_todos(project)
+    yield Reason.TO_REVIEW, todos_to_review(project)
+    yield Reason.TODO_ATTENTION, todos_to_check(project)
+    yield Reason.TODO_APPROVED, todos_for_a_person(project)
     yield Reason.TODO_FAILED, failed_todos(project)
     yield Reason.BROKEN, recently_broken_promises(project).exclude(conversation_id__in=tests)
     yield Reason.RETURNED, own.filter(Q(returned_at__isnull=False) | Q(snoozed_until__lte=Now()))
@@ -158,6 +162,8 @@ _SINCE: Mapping[Reason, Any] = {
     Reason.UNANSWERED: F("updated_at"),
     Reason.UNKNOWN: Coalesce("deadline_at", "started_at", "created_at"),
     Reason.TO_REVIEW: F("status_at"),
+    Reason.TODO_ATTENTION: F("status_at"),
+    Reason.TODO_APPROVED: F("status_at"),
     Reason.TODO_FAILED: F("status_at"),
     Reason.BROKEN: F("closed_at"),
     Reason.RETURNED: Coalesce("returned_at", "snoozed_until"),

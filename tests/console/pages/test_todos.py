@@ -185,6 +185,17 @@ def test_the_dashboard_lists_waiting_todos(owner: Client, tenant: Tenant, make: 
     assert "2 todos need attention" in owner.get(address).content.decode()
 
 
+@pytest.mark.parametrize(
+    ("status", "kind"), [(TodoStatus.NEEDS_ATTENTION, "needs_attention"), (TodoStatus.APPROVED, "approved")]
+)
+def test_the_dashboard_says_what_a_single_todo_waits_for(
+    owner: Client, tenant: Tenant, make: Make, status: TodoStatus, kind: str
+) -> None:
+    put(tenant, make(tool="", arguments=None), status)
+    shown = owner.get(reverse("dashboard", args=[tenant.project.slug])).context["matters"]
+    assert [one["matter"].kind for one in shown] == [kind]
+
+
 def test_another_tenants_todos_are_not_shown(owner: Client, tenant: Tenant, stranger: Tenant, make: Make) -> None:
     todo = make()
     theirs = browser(stranger.owner)

@@ -28,7 +28,7 @@ from tests.conversations.handover.test_requests import ask
 from tests.conversations.threads import in_thread
 from tests.conversations.tool_runs.turns import Turns
 from todos.content.lifecycle import Actor as TodoActor
-from todos.models import TodoSource
+from todos.models import Todo, TodoSource, TodoStatus
 from todos.services import make_todo
 from tools.models import EffectState, Escalation, EscalationState, PromiseState
 
@@ -231,6 +231,23 @@ def test_what_happens_after_the_closing_waits_again(tenant: Tenant, operator: Us
             conversation_id=row.pk,
         )
     assert waiting(tenant) == [row.pk]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (TodoStatus.PENDING_REVIEW, Reason.TO_REVIEW),
+        (TodoStatus.NEEDS_ATTENTION, Reason.TODO_ATTENTION),
+        (TodoStatus.APPROVED, Reason.TODO_APPROVED),
+    ],
+)
+def test_the_reason_says_what_the_todo_waits_for(tenant: Tenant, status: TodoStatus, reason: Reason) -> None:
+    row = talk(tenant, "Hi")
+    with tenant.tx():
+        details = {"source": TodoSource.PERSON, "actor": TodoActor("Lucia"), "conversation_id": row.pk}
+        todo = make_todo(tenant.project, description="Call back", **details)
+        Todo.objects.filter(pk=todo.pk).update(status=status)
+        assert Waiting(tenant.project).reasons_of([row.pk]) == {row.pk: [reason]}
 
 
 def test_an_unanswered_message_to_an_operator_waits_until_the_answer(tenant: Tenant, operator: User) -> None:
