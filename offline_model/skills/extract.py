@@ -36,6 +36,10 @@ REFUSAL = re.compile(r"\b(?:can(?:'t|’t|not)|unfortunately|not able|unable|sor
 KINDS = (("mail", MAIL), ("call", CALL), ("team", TEAM))
 # Titles by topic.
 TITLES = {"mail": "Write to {who}", "call": "Call {who} back", "team": "Ask the team about {who}"}
+# What a customer can be reached by, and how it is called.
+CONTACT = {"phone": "phone", "email": "e-mail"}
+LANGUAGES = {"de": "German", "es": "Spanish", "fr": "French", "it": "Italian"}
+SAID_APART = frozenset({"name", "language", *CONTACT})
 # Words too common to match on.
 COMMON = words("customer agent promised promise asked something send sent write somebody colleague let today tomorrow")
 
@@ -108,18 +112,36 @@ def _type_of(quote: str, types: list[Type], *, lines: list[Line]) -> Type | None
 def _finding(quote: str, type: Type, *, lines: list[Line], known: dict[str, str]) -> dict[str, Any]:
     who = known.get("name", "The customer")
     asked = _asked_before(quote, lines)
-    if any(quote in line.content for line in lines if line.role == "customer"):
-        described = f"{who} asked: {_quoted(quote)}"
-    else:
-        described = f"{who} was promised: {_quoted(quote)}" + (f" They had said: {_quoted(asked)}" if asked else "")
     named = EMAIL.findall(f"{asked} {quote}")
     return {
         "quote": quote,
         "type": type.name,
-        "description": f"{described} Known of them: {_listed(known)}." if known else described,
+        "description": " ".join(_sentences(quote, who=who, lines=lines, known=known)),
         "title": _title(quote, who=who),
         "recipients": [address for address in named if address.lower() != known.get("email", "").lower()],
     }
+
+
+def _sentences(quote: str, *, who: str, lines: list[Line], known: dict[str, str]) -> Iterator[str]:
+    """The task as a colleague would put it: what was said, how to reach the customer, and what else is known."""
+    asked = _asked_before(quote, lines)
+    if any(quote in line.content for line in lines if line.role == "customer"):
+        yield f"{who} asked: {_quoted(quote)}"
+    else:
+        yield f"The agent promised {_inside(who)}: {_quoted(quote)}"
+        if asked:
+            yield f"Before that, {_inside(who)} wrote: {_quoted(asked)}"
+    if contact := [f"{label} {known[field]}" for field, label in CONTACT.items() if field in known]:
+        yield f"To reach them: {', '.join(contact)}."
+    if (language := known.get("language", "en")) != "en":
+        yield f"They write {LANGUAGES.get(language, language)}."
+    if noted := [f"{field.replace('_', ' ')} {value}" for field, value in known.items() if field not in SAID_APART]:
+        yield f"Also noted: {', '.join(noted)}."
+
+
+def _inside(who: str) -> str:
+    """The customer's name inside a sentence."""
+    return "the customer" if who == "The customer" else who
 
 
 def _quoted(words: str) -> str:
@@ -131,12 +153,8 @@ def _title(quote: str, *, who: str) -> str:
     """A short name of the task: the kind of work and the customer, or else the words themselves."""
     for kind, title in TITLES.items():
         if dict(KINDS)[kind].search(quote):
-            return title.format(who="the customer" if who == "The customer" else who)
+            return title.format(who=_inside(who))
     return quote
-
-
-def _listed(known: dict[str, str]) -> str:
-    return ", ".join(f"{field.replace('_', ' ')} {value}" for field, value in known.items())
 
 
 def _asked_before(quote: str, lines: list[Line]) -> str:

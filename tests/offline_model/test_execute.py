@@ -15,7 +15,9 @@ from tools.engine.registry import builtin_tools
 from tools.engine.skills.arguments import KnownFact
 
 CALLER, ANYBODY = "send_email_to_caller", "send_email"
-PROMISED = "Marta was promised: “I'll e-mail you our opening hours.” They had said: “When are you open?”"
+PROMISED = (
+    "The agent promised Marta: “I'll e-mail you our opening hours.” Before that, Marta wrote: “When are you open?”"
+)
 
 
 def letter(todo: str, *, tool: str = CALLER) -> dict[str, str]:

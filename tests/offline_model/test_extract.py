@@ -9,6 +9,7 @@ import pytest
 from offline_model.skills.extract import extract
 from tests.offline_model.prompts import DEMO, rendered
 from todos.sources.extraction_prompt import Findings, NotedLine, TypeLine
+from tools.engine.skills.arguments import KnownFact
 from tools.engine.skills.detect import TranscriptLine
 
 TYPES = [TypeLine(one["name"], one["description"]) for one in DEMO["seeds"]["todo_types"]]
@@ -17,6 +18,10 @@ MAIL, TEAM = (type.name for type in TYPES)
 
 def findings(*said: str, **details: Any) -> list[tuple[str, str]]:
     """Quote and type of each finding in a conversation, which the customer begins."""
+    return [(one.quote, one.type) for one in read(*said, **details).todos]
+
+
+def read(*said: str, **details: Any) -> Findings:
     lines = [TranscriptLine("agent" if at % 2 else "customer", words) for at, words in enumerate(said)]
     context = {
         "business_name": "Da Nello",
@@ -29,8 +34,7 @@ def findings(*said: str, **details: Any) -> list[tuple[str, str]]:
         "summary": "",
         "messages": lines,
     }
-    found = Findings.model_validate(extract(rendered("extract", **{**context, **details})))
-    return [(one.quote, one.type) for one in found.todos]
+    return Findings.model_validate(extract(rendered("extract", **{**context, **details})))
 
 
 @pytest.mark.parametrize(
@@ -141,3 +145,14 @@ def test_a_promise_made_twice_in_the_same_words_gets_its_type_twice() -> None:
     said = ("Could somebody call me back?", f"{words}.")
     noted = [NotedLine(words, "Call back.")]
     assert findings(*said, undecided=[words], noted=noted) == [(words, TEAM)]
+
+
+def test_the_task_says_how_to_reach_the_customer_and_names_no_language_code() -> None:
+    facts = {"date": "Saturday", "email": "ada@example.com", "language": "en", "name": "Ada", "phone": "+393475550142"}
+    known = [KnownFact(field=field, value=value) for field, value in facts.items()]
+    [found] = read("Could somebody call me back?", "I'll pass it on to my colleagues today.", known=known).todos
+    assert found.description == (
+        "The agent promised Ada: “I'll pass it on to my colleagues today”. "
+        "Before that, Ada wrote: “Could somebody call me back?” "
+        "To reach them: phone +393475550142, e-mail ada@example.com. Also noted: date Saturday."
+    )
