@@ -18,17 +18,22 @@ BOOKED = re.compile(
     r"^Booked: a table for (?P<party>\d+) on (?P<day>\w+day) (?P<date>\d+ \w+) at (?P<time>\d{2}:\d{2}),.* code (?P<code>\w+)\.$"
 )
 
-
+# A provider's number for an error, which says nothing to a customer.
+ERROR_CODE = re.compile(r" \((?:Twilio|WhatsApp|Telegram|Meta) \d+\)")
+THE_CUSTOMERS = re.compile(r"\b([Tt])he customer's\b")
 REFUSED = re.compile(r"Not done: the customer has said that they don't want\b")
 
 
 def spoken_result(line: str, *, language: str = "en") -> str:
-    """Urgent message in spoken form: without tool names and notes to the agent, JSON as a sentence; may be empty."""
+    """Urgent message in spoken form: without tool names, error codes and notes to the agent, JSON as a sentence; may be
+    empty.
+    """
     if REFUSED.search(line):
         return phrase("was_refused", language)
     text = re.sub(r"^\s*[\w.-]+ was not done:", "That did not work:", line)
     text = re.sub(r"^\s*[\w.-]*(?:_tool|result|Result)\b[\w ]*:\s*", "", text)
-    text = without_instructions(re.sub(r" \(“[^”]*”\)", "", text))
+    text = without_instructions(re.sub(r" \(“[^”]*”\)", "", ERROR_CODE.sub("", text)))
+    text = THE_CUSTOMERS.sub(lambda found: "Your" if found[1] == "T" else "your", text)
     data = _json_in(text)
     text = _sentence_of(data) if isinstance(data, dict) else without_notes(text)
     if not text.strip():
