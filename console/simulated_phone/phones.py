@@ -51,6 +51,7 @@ TONES: Mapping[str, str] = {
     "failed": "bad",
     "unknown": "warn",
     "answered": "ok",
+    "held": "warn",
     "keyword": "ok",
     "stored": "warn",
     "refused": "bad",
@@ -59,6 +60,7 @@ SIGNS: Mapping[str, str] = {
     "failed": "alert-circle",
     "refused": "alert-circle",
     "accepted": "clock",
+    "held": "clock",
     "unknown": "help-circle",
 }
 

@@ -9,19 +9,21 @@ from __future__ import annotations
 import json
 import secrets
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext
 
 from conversations.channels.linking import OpenChannel, connect_channel, open_channel
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.telegram import webhook_secret
 from conversations.channels.whatsapp import read_secrets
-from conversations.models import ChannelLink, Chat, Delivery, DeliveryResult, Receipt
+from conversations.models import ChannelLink, Chat, Delivery, DeliveryResult, Message, MessageRole, Receipt
 from outbound.errors import OutboundError
 from outbound.guard import Guard, Response
 from projects.connections.integrations import find_source
@@ -34,6 +36,7 @@ KINDS = ("twilio", "whatsapp", "telegram")
 OUR_NUMBER = "+14155550100"
 DOOR_SECONDS, MOST_BYTES = 30.0, 4 * 1024 * 1024
 MOST_FILE_BYTES = 16 * 1024 * 1024
+ANSWERING = (MessageRole.AGENT, MessageRole.OPERATOR)
 
 
 @dataclass(frozen=True)
@@ -200,8 +203,23 @@ def with_states(screen: Screen, channel: OpenChannel) -> Screen:
     effects = Effect.objects.filter(project_id=channel.project_id, receipt_ref__in=ids)
     told = {one.receipt_ref: (one.receipt, one.get_receipt_display(), one.receipt_reason) for one in effects}
     known = {**told, **sent}
-    bubbles = [_with_state(bubble, arrived.get(bubble.id), known.get(bubble.id)) for bubble in screen.bubbles]
+    unanswered = _unanswered(arrived.values())
+    bubbles = [
+        replace(bubble, state="held", label=gettext("Waiting for your team"))
+        if bubble.id in unanswered
+        else _with_state(bubble, arrived.get(bubble.id), known.get(bubble.id))
+        for bubble in screen.bubbles
+    ]
     return Screen(bubbles, screen.is_reachable, screen.status)
+
+
+def _unanswered(arrived: Iterable[Delivery]) -> set[str]:
+    """The messages to a conversation that a person has taken over, until somebody answers."""
+    left = [one for one in arrived if one.result == DeliveryResult.ANSWERED and one.message_id]
+    theirs = Message.objects.filter(conversation=OuterRef("conversation"), seq__gt=OuterRef("seq"), role__in=ANSWERING)
+    held = Message.objects.filter(pk__in=[one.message_id for one in left], conversation__operator__isnull=False)
+    waiting = set(held.filter(~Exists(theirs)).values_list("pk", flat=True))
+    return {one.external_id for one in left if one.message_id in waiting}
 
 
 def conversation_of(channel: OpenChannel, line: Line) -> UUID | None:

@@ -25,6 +25,7 @@ from conversations.channels.simulated import (
     use_phone,
     with_states,
 )
+from conversations.handover import operators
 from conversations.live.event_log import open_log
 from conversations.models import Attachment, Chat, Conversation, Delivery, Message, MessageRole, Receipt
 from conversations.turns.services import give_fields
@@ -92,6 +93,19 @@ def test_a_message_is_answered_and_its_reply_arrives(kind: str, phone: Simulated
     until(lambda: phone.look(kind) == expected, what=lambda: f"{expected}, not {phone.look(kind)}")
     assert [one.text for one in phone.do(kind, "look").bubbles] == ["Do you have a table?", "Yes, at eight."]
     assert [one.kind for one in phone.rows(Chat)] == [kind]
+
+
+def test_a_message_to_a_person_is_answered_once_they_answer(phone: Simulated) -> None:
+    phone.do("twilio", "write", text="Do you have a table?")
+    until(lambda: len(phone.look("twilio")) == 2, what="the first reply")
+    with phone.tenant.tx():
+        row = Conversation.objects.get()
+        operators.take_over(row.pk, by=phone.tenant.owner)
+    phone.do("twilio", "write", text="Are you there?")
+    until(lambda: (True, "held") in phone.look("twilio"), what="a message that waits for the team")
+    with phone.tenant.tx():
+        operators.answer(row.pk, "I am.", by=phone.tenant.owner)
+    assert [state for is_mine, state in phone.look("twilio") if is_mine] == ["answered", "answered"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
