@@ -84,8 +84,8 @@ function sentence({ seq, directives_used: used, directives_written: written, fre
   const from =
     used &&
     (source
-      ? fill(gettext("Used v%(version)s, written after turn %(turn)s."), { version: used.version, turn: source.seq })
-      : fill(gettext("Used v%(version)s."), { version: used.version }));
+      ? fill(gettext("Used the directives written after turn %(turn)s."), { turn: source.seq })
+      : gettext("Used earlier directives."));
   const stale = {
     stale: gettext("It isn’t from the previous turn."),
     waiting: gettext("They were kept while waiting for a result."),
