@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from console.access import enter, zone_of
@@ -20,7 +19,7 @@ from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
 from tools.engine.custom import service
-from tools.engine.custom.version_history import author_names, compare_versions, read_number
+from tools.engine.custom.version_history import author_names, compare_versions, read_number, restored_words
 
 
 @login_required
@@ -46,11 +45,7 @@ def _restore(request: HttpRequest, entry: Entry, name: str) -> bool:
     except ApiError as error:
         messages.error(request, error.message)
         return False
-    messages.success(
-        request,
-        gettext("Version %(number)s restored as version %(version)s.")
-        % {"number": number, "version": saved.tool.version},
-    )
+    messages.success(request, restored_words(saved, number))
     return True
 
 

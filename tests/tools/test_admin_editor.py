@@ -120,6 +120,21 @@ def test_versions_are_compared_and_restored(owner: Client, tools: Tools, tenant:
         assert LogEntry.objects.get().change_message == "Version 1 restored as version 3."
 
 
+def test_saving_an_unchanged_tool_says_that_its_version_stays(owner: Client, tools: Tools) -> None:
+    tools.save(NAME, event())
+    shown = owner.get(url_of(tools, "change")).context
+    body = {"text": shown["text"], "expected_version": "1", "is_enabled": "on"}
+    page = owner.post(url_of(tools, "change"), body, follow=True)
+    assert (tools.row(NAME).version, "saved as version" in page.content.decode()) == (1, False)
+
+
+def test_restoring_what_is_live_says_that_nothing_changed(owner: Client, tools: Tools) -> None:
+    for description in ("First", "Second", "First"):
+        tools.save(NAME, event(description=description))
+    page = owner.post(url_of(tools, "versions"), {"restore": "1", "started_from": "3"}, follow=True)
+    assert (tools.row(NAME).version, "restored as version" in page.content.decode()) == (3, False)
+
+
 def test_a_restore_over_someone_elses_version_is_refused(owner: Client, tools: Tools) -> None:
     tools.save(NAME, event(description="First"))
     tools.save(NAME, event(description="Second"))

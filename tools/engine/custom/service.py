@@ -79,6 +79,7 @@ class CheckedTool:
 @dataclass(frozen=True)
 class Saved:
     """A saved tool. `signing_secret` is set only when a webhook gets its first one; `warnings` don't prevent a save.
+    Without a change, the version stays as it was.
 
     `removed_headers` are the secret headers that were removed because the address belongs to another server.
     """
@@ -88,6 +89,15 @@ class Saved:
     signing_secret: str | None
     warnings: Sequence[Problem]
     removed_headers: Sequence[str] = ()
+    is_changed: bool = True
+
+    @property
+    def words(self) -> str:
+        """The result of the save as a sentence."""
+        told = {"name": self.tool.name, "version": self.tool.version}
+        if not self.is_changed:
+            return gettext("Nothing changed: version %(version)s of %(name)s stays.") % told
+        return gettext("%(name)s saved as version %(version)s.") % told
 
 
 def list_tools(project: Project) -> QuerySet[CustomTool]:
@@ -169,14 +179,15 @@ def save_checked(checked: CheckedTool, *, author: Member | None = None, is_enabl
     # A tool that was switched off before it was removed is on again when it is recreated.
     dropped: Sequence[str] = ()
     wanted = (is_new or row.is_enabled) if is_enabled is None else is_enabled
-    if is_new or (row.definition, row.is_enabled) != (document, wanted):
+    is_changed = is_new or (row.definition, row.is_enabled) != (document, wanted)
+    if is_changed:
         before = row.definition
         row.definition, row.is_enabled, row.is_removed = document, wanted, False
         _store(row, author=author)
         dropped = () if is_new else drop_foreign_headers(row, before=before)
     secret = first_signing_secret(row) if checked.definition.action.type is ActionType.SEND_WEBHOOK else None
     warnings = [*_dropped_warnings(dropped), *warnings_for(project, name, checked.definition)]
-    return Saved(row, is_new=is_new, signing_secret=secret, warnings=warnings, removed_headers=tuple(dropped))
+    return Saved(row, is_new, secret, warnings, tuple(dropped), is_changed=is_changed)
 
 
 def _dropped_warnings(names: Sequence[str]) -> list[Problem]:

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext
+
 from projects.common.text_diff import Line, line_differences
 from projects.models import Member
 from tools.engine.custom.definition_text import as_text
+from tools.engine.custom.service import Saved
 from tools.models import CustomToolVersion
 
 
@@ -19,6 +22,14 @@ class Comparison:
     old: int
     new: int
     lines: Sequence[Line]
+
+
+def restored_words(saved: Saved, number: int) -> str:
+    """The result of restoring a version, as a sentence."""
+    told = {"number": number, "version": saved.tool.version}
+    if not saved.is_changed:
+        return gettext("Nothing changed: version %(version)s is the same as version %(number)s.") % told
+    return gettext("Version %(number)s restored as version %(version)s.") % told
 
 
 def compare_versions(versions: Iterable[CustomToolVersion], *, asked: Mapping[str, str]) -> Comparison | None:
@@ -45,4 +56,7 @@ def author_names(versions: Iterable[CustomToolVersion]) -> dict[UUID | None, str
     """Author names by member id; the name under None is for an API key."""
     wanted = {version.author_id for version in versions if version.author_id}
     found = {row.pk: row.user.name for row in Member.objects.select_related("user").filter(pk__in=wanted)}
-    return {None: "an API key", **{member_id: found.get(member_id, "a former member") for member_id in wanted}}
+    return {
+        None: gettext("an API key"),
+        **{member_id: found.get(member_id, gettext("a former member")) for member_id in wanted},
+    }

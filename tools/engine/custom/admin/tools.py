@@ -131,25 +131,14 @@ class CustomToolAdmin(TenantAdmin):
             is_enabled = form.cleaned_data["is_enabled"]
             saved = service.save_checked(form.checked, author=member_of(request), is_enabled=is_enabled)
         obj.pk, obj.version = saved.tool.pk, saved.tool.version
+        messages.success(request, saved.words)
         self._tell(request, saved)
 
     def response_add(self, request: HttpRequest, obj: CustomTool, post_url_continue: str | None = None) -> HttpResponse:
         """Return to the editor. A name saved again after a removal has another id than the form's."""
-        return self._saved(
-            request,
-            obj,
-            words=gettext("%(name)s saved as version %(version)s.") % {"name": obj.name, "version": obj.version},
-        )
+        return redirect("admin:tools_customtool_change", obj.pk)
 
     def response_change(self, request: HttpRequest, obj: CustomTool) -> HttpResponse:
-        return self._saved(
-            request,
-            obj,
-            words=gettext("%(name)s saved as version %(version)s.") % {"name": obj.name, "version": obj.version},
-        )
-
-    def _saved(self, request: HttpRequest, obj: CustomTool, *, words: str) -> HttpResponse:
-        messages.success(request, words)
         return redirect("admin:tools_customtool_change", obj.pk)
 
     def _tell(self, request: HttpRequest, saved: service.Saved) -> None:

@@ -19,7 +19,7 @@ from projects.common.translation import lazy
 from projects.models import Project
 from tools.engine.custom import service
 from tools.engine.custom.admin.serving import member_of, serve
-from tools.engine.custom.version_history import author_names, compare_versions, read_number
+from tools.engine.custom.version_history import author_names, compare_versions, read_number, restored_words
 from tools.engine.validation.problem import DefinitionRefused
 from tools.models import CustomTool, CustomToolVersion
 
@@ -50,12 +50,9 @@ def restore_version(request: HttpRequest, tool: CustomTool) -> str:
     except ApiError as error:
         messages.error(request, error.message)
         return ""
-    done = gettext("Version %(number)s restored as version %(version)s.") % {
-        "number": number,
-        "version": saved.tool.version,
-    }
+    done = restored_words(saved, number)
     messages.success(request, done)
-    return done
+    return done if saved.is_changed else ""
 
 
 def _row(version: CustomToolVersion, *, author: str) -> dict[str, Any]:
