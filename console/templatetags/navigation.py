@@ -36,6 +36,9 @@ class Link:
 
 _IN_INBOX = frozenset({"conversation", "ticket", "new_ticket", "canned_replies"})
 _IN_TODOS = frozenset({"todo", "edit_todo", "new_todo", "allow_todo"})
+_IN_TOOLS = frozenset({"tool", "tool_history", "ability", "new_tool"})
+_IN_AGENT = frozenset({"channel", "event_subscription", "stored_data"})
+_RECONNECT = lazy("Reconnect under Integrations")
 _WAITING = lazy("Waiting for your team")
 _BROKEN = lazy("Broken in the last 7 days")
 _NEED_ATTENTION = lazy("Need attention")
@@ -48,16 +51,16 @@ GROUPS: Mapping[str, tuple[Link, ...]] = {
         Link("calls", "phone", lazy("Calls")),
         Link("playground", "message-bolt", lazy("Playground")),
         Link("simulated_phone", "device-mobile-message", lazy("Simulated phone")),
-        Link("bookings", "calendar-time", lazy("Bookings")),
+        Link("bookings", "calendar-time", lazy("Bookings"), frozenset({"booking", "resources"})),
     ),
     "follow_through": (
         Link("promises", "writing-sign", lazy("Promises"), waits=_BROKEN),
         Link("todos", "checklist", lazy("Todos"), _IN_TODOS, _NEED_ATTENTION),
     ),
     "agent": (
-        Link("agent", "adjustments-horizontal", lazy("Configuration"), waits=lazy("Reconnect under Integrations")),
+        Link("agent", "adjustments-horizontal", lazy("Configuration"), _IN_AGENT, _RECONNECT),
         Link("knowledge", "book-2", lazy("Knowledge"), frozenset({"article", "new_article"})),
-        Link("tools", "tool", lazy("Tools")),
+        Link("tools", "tool", lazy("Tools"), _IN_TOOLS),
         Link("regression_cases", "flask", lazy("Regression cases")),
         Link("widget", "message-2", lazy("Widget")),
     ),
@@ -67,7 +70,7 @@ GROUPS: Mapping[str, tuple[Link, ...]] = {
     ),
     "developers": (
         Link("api_keys", "key", lazy("API keys")),
-        Link("effects", "bolt", lazy("Effects"), waits=lazy("Unknown outcome")),
+        Link("effects", "bolt", lazy("Effects"), frozenset({"effect"}), lazy("Unknown outcome")),
         Link("failed_jobs", "alert-circle", lazy("Failures")),
     ),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -35,3 +36,10 @@ def test_each_reader_has_their_own_language(owner: Client, tenant: Tenant) -> No
 def test_the_page_that_is_open_is_marked(owner: Client, tenant: Tenant) -> None:
     for view in ("todos", "promises", "todos"):
         assert [title for _, title, mark in links(owner, tenant, view) if mark] == [view.capitalize()]
+
+
+@pytest.mark.parametrize(
+    ("view", "title"), [("new_tool", "Tools"), ("resources", "Bookings"), ("new_article", "Knowledge")]
+)
+def test_a_page_below_another_marks_that_one(owner: Client, tenant: Tenant, view: str, title: str) -> None:
+    assert [one for _, one, mark in links(owner, tenant, view) if mark] == [title]
