@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from llm.client import TRANSCRIPTION
 from llm.types import CallRecord, ChatRequest, Endpoint
 from outbound.tenant import current_tenant
 from telemetry.metrics import MODEL_CALLS, MODEL_COST, MODEL_FIRST_TOKEN, MODEL_SECONDS, MODEL_TOKENS
@@ -61,7 +62,7 @@ def _model_label(model: str) -> str:
 def _record_span(record: CallRecord) -> None:
     began = _nanoseconds(record.started_at)
     record_span(
-        f"chat {record.model}",
+        f"{_operation(record)} {record.model}",
         kind=Kind.CLIENT,
         began_at_ns=began,
         ended_at_ns=began + record.total_ms * NANOSECONDS,
@@ -70,11 +71,16 @@ def _record_span(record: CallRecord) -> None:
     )
 
 
+def _operation(record: CallRecord) -> str:
+    """The name of the operation. OpenTelemetry has none for a transcription."""
+    return TRANSCRIPTION if record.skill == TRANSCRIPTION else "chat"
+
+
 def _attributes(record: CallRecord) -> Attributes:
     """OpenTelemetry's attributes of a call of a generative model, and our own."""
     host, _, port = record.host.partition(":")
     attributes: dict[str, str | int | tuple[str, ...]] = {
-        "gen_ai.operation.name": "chat",
+        "gen_ai.operation.name": _operation(record),
         "gen_ai.provider.name": "openai",
         "gen_ai.request.model": record.model,
         "gen_ai.usage.input_tokens": record.usage.input_tokens,

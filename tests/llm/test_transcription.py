@@ -13,7 +13,8 @@ from llm.client import Client
 from llm.errors import LlmError
 from llm.prices import transcription_cost_usd
 from llm.transcript import Transcript
-from llm.types import CallRecord, Endpoint, ModelSpec, Recording, Usage
+from llm.types import CallRecord, ChatRequest, Endpoint, ModelSpec, Recording, Usage
+from projects.agents import model_telemetry
 from tests.llm.conftest import KEY
 from tests.llm.fault_server import Behaviour, FaultServer, answers, error
 
@@ -74,3 +75,17 @@ async def test_a_failed_transcription_is_recorded(transcribe: Any, records: list
 
 def test_the_offline_model_transcribes_for_nothing() -> None:
     assert transcription_cost_usd("offline-large", Transcript("Hello", seconds=9), PRICES) == 0
+
+
+async def test_a_transcription_is_an_operation_of_its_own(
+    transcribe: Callable[..., Any], records: list[CallRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spans = list[tuple[str, Any]]()
+    monkeypatch.setattr(model_telemetry, "is_tracing", lambda: True)
+    monkeypatch.setattr(model_telemetry, "record_span", lambda name, **span: spans.append((name, span["attributes"])))
+    await transcribe(answers(200, {"text": "Hello"}))
+    spec = ModelSpec(Endpoint("http://127.0.0.1", KEY, trusted=True), "whisper")
+    request = ChatRequest(skill=records[0].skill, template_hash="", model=spec, messages=[])
+    model_telemetry.observe_call(request, records[0])
+    [(name, attributes)] = spans
+    assert (name, attributes["gen_ai.operation.name"]) == ("transcription whisper", "transcription")
