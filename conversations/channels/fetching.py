@@ -225,8 +225,9 @@ def _delivered(job: ClaimedJob, message_id: UUID, number: int) -> bytes:
 
 def _attach(job: ClaimedJob, context: FetchContext, fetched: Sequence[Fetched], calls: Sequence[CallRecord]) -> None:
     with job_log(job, job.subject_id, finish=State.DONE) as log:
+        # First, because the storage limit counts them.
+        delete_contents(context.message_id)
         message = _show(log, context, fetched)
-        delete_contents(message.pk)
         project_id, subject_id, turn_id = log.conversation.project_id, job.subject_id, message.turn_id
         ModelCall.objects.bulk_create(
             call_rows(calls, project_id=project_id, job_id=job.id, subject_id=subject_id, turn_id=turn_id)

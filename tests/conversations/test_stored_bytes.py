@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from conversations.models import Attachment, Conversation, Message, MessageRole
+from conversations.channels.delivered import delete_contents
+from conversations.models import Attachment, Conversation, DeliveredFile, Message, MessageRole
 from projects.models import Article, Project, StoredBytes
 from tenancy.counted import count_earlier
 from tests.bypass_rls import bypass_rls
@@ -56,6 +57,24 @@ def test_a_waiting_file_that_goes_gives_its_bytes_back(tenant: Tenant) -> None:
     with tenant.tx():
         Attachment.objects.create(project=tenant.project, sender="visitor:a", **FILE).delete()
     assert stored(tenant) == {}
+
+
+def test_a_file_of_an_email_counts_until_it_goes(talk: Talk) -> None:
+    talk.say("Hello")
+    sizes = []
+    for delete in (
+        delete_contents,
+        lambda _: Conversation.objects.filter(pk=talk.conversation.pk)._raw_delete("default"),
+    ):
+        with talk.tenant.tx():
+            message = Message.objects.get()
+            DeliveredFile.objects.create(message=message, number=0, content=bytes(1_000))
+        sizes.append(stored(talk.tenant))
+        with talk.tenant.tx():
+            delete(message.pk)
+        sizes.append(stored(talk.tenant))
+    hello, kept = {"messages": 5}, {"messages": 5, "attachments": 1_000}
+    assert sizes == [kept, hello, kept, {}]
 
 
 def test_articles_count_as_they_are_written_changed_and_deleted(tenant: Tenant) -> None:

@@ -19,6 +19,7 @@ from jobs import claims
 from jobs.lanes import lane_of
 from jobs.models import Job
 from jobs.services import fail_job, run_again
+from projects.models.attribute_catalogue import STORAGE_LIMIT
 from tests.conversations.channels.files import JPEG, PDF, SVG, ZIP, until_read
 from tests.conversations.channels.mailbox import ANNA, Mailbox
 from tests.conversations.channels.test_mail_parts import attach, letter, png
@@ -175,6 +176,15 @@ def test_a_file_of_a_disconnected_mailbox_is_attached_all_the_same(mailbox: Mail
     mailbox.api.delete("/api/v1/channels/email")
     request.getfixturevalue("worker")
     assert len(until_read(mailbox.tenant).attachments) == 3
+
+
+def test_a_file_that_just_fits_the_storage_is_attached(mailbox: Mailbox, request: Any) -> None:
+    """It isn't counted twice at the moment when it is attached."""
+    answer = mailbox.api.put(f"/api/v1/attributes/{STORAGE_LIMIT}", {"value": 1}, content_type="application/json")
+    assert answer.status_code < 300, answer.content
+    by_postmark(mailbox, "Look.", [("offer.pdf", "application/pdf", PDF.ljust(900_000))])
+    request.getfixturevalue("worker")
+    assert len(until_read(mailbox.tenant).attachments) == 1
 
 
 def fails_for_good(mailbox: Mailbox) -> None:
