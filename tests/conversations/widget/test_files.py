@@ -216,6 +216,14 @@ def test_a_closed_conversation_takes_no_file_and_a_new_one_does(tenant: Tenant, 
         assert [row.messages.count() for row in Conversation.objects.order_by("pk")] == [1, 1]
 
 
+def test_a_conversation_that_a_colleague_has_closed_takes_no_file(tenant: Tenant, visitor: Visitor) -> None:
+    visitor.say("Hello")
+    with tenant.tx():
+        take_over(Conversation.objects.get().pk, by=tenant.owner)
+    close(tenant)
+    assert refusal(send_file(visitor), 409) == "conversation_over"
+
+
 def test_files_follow_their_visitor_into_the_next_conversation(tenant: Tenant, visitor: Visitor) -> None:
     """The conversation closes between upload and message."""
     visitor.say("Hello")
