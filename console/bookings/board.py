@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from django.utils.translation import gettext
+
 from tools.models import Booking, Resource
 from tools.services.bookings.day_schedule import STEP
 from tools.services.bookings.opening import Opening, Span
@@ -15,11 +17,12 @@ HOUR = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Cell:
-    """Adjacent columns of a row. `booking` is set if taken; `at` is the local time if bookable, else empty."""
+    """Adjacent columns of a row. `booking` is set if taken; `at` is the local time if bookable, with a label, else empty."""
 
     columns: int
     booking: Booking | None = None
     at: str = ""
+    label: str = ""
     time: str = ""
 
 
@@ -89,22 +92,24 @@ def board_of(
     last = min(max(ends for _, ends in moments), whole.ends_at + timedelta(hours=3))
     shown = Span(first, _hour_of(last + HOUR - timedelta(seconds=1), opening))
     grid = Grid(opening=opening, shown=shown, open=spans, now=now)
-    rows = [Row(one, list(_cells(grid, [row for row in bookings if row.resource_id == one.pk]))) for one in resources]
+    rows = [
+        Row(one, list(_cells(grid, one, [row for row in bookings if row.resource_id == one.pk]))) for one in resources
+    ]
     return Board(hours=list(_hours(grid)), rows=rows)
 
 
-def _cells(grid: Grid, bookings: Sequence[Booking]) -> Iterator[Cell]:
+def _cells(grid: Grid, resource: Resource, bookings: Sequence[Booking]) -> Iterator[Cell]:
     """The cells of a row from left to right; they fill it exactly."""
     column = 0
     for booking in sorted(bookings, key=lambda one: one.starts_at):
         begin = max(column, grid.column(booking.starts_at))
-        yield from _gap(grid, column, begin)
+        yield from _gap(grid, resource, column, begin)
         column = max(begin + 1, grid.column(booking.ends_at, is_end=True))
         yield Cell(columns=column - begin, booking=booking, time=grid.clock(booking.starts_at))
-    yield from _gap(grid, column, grid.columns)
+    yield from _gap(grid, resource, column, grid.columns)
 
 
-def _gap(grid: Grid, column: int, end: int) -> Iterator[Cell]:
+def _gap(grid: Grid, resource: Resource, column: int, end: int) -> Iterator[Cell]:
     """Free cells, split at full hours so that each can be clicked."""
     while column < end:
         is_open, begin = grid.is_open(column), column
@@ -112,8 +117,13 @@ def _gap(grid: Grid, column: int, end: int) -> Iterator[Cell]:
         while column < stop and grid.is_open(column) == is_open:
             column += 1
         moment = grid.moment(begin)
-        may_book = is_open and moment >= grid.now
-        yield Cell(columns=column - begin, at=grid.clock(moment) if may_book else "", time="" if is_open else "closed")
+        columns = column - begin
+        if is_open and moment >= grid.now:
+            at = grid.clock(moment)
+            label = gettext("Book %(name)s at %(at)s") % {"name": resource.name, "at": at}
+            yield Cell(columns, at=at, label=label)
+        else:
+            yield Cell(columns, time="" if is_open else "closed")
 
 
 def _hours(grid: Grid) -> Iterator[Hour]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from typing import Any, cast
 from uuid import UUID
 
@@ -67,9 +68,13 @@ class Desk:
     def tx(self) -> Any:
         return tenant_tx(self.project.organization.pk)
 
-    def resources(self, *, active_only: bool = False) -> list[Resource]:
-        rows = sorted(Resource.objects.filter(project=self.project), key=display_order)
-        return [row for row in rows if row.is_active or not active_only]
+    @cached_property
+    def resources(self) -> list[Resource]:
+        return sorted(Resource.objects.filter(project=self.project), key=display_order)
+
+    @property
+    def active_resources(self) -> list[Resource]:
+        return [row for row in self.resources if row.is_active]
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,7 @@ def _form(request: HttpRequest, desk: Desk) -> BookingForm:
         "resource": request.GET.get("resource", "")[:36],
         "party_size": 2,
     }
-    return BookingForm(data, initial=initial, opening=desk.opening, resources=desk.resources(active_only=True))
+    return BookingForm(data, initial=initial, opening=desk.opening, resources=desk.active_resources)
 
 
 def _book(desk: Desk, form: BookingForm) -> Booking | None:
@@ -175,7 +180,7 @@ def _when(request: HttpRequest, desk: Desk, row: Booking) -> WhenForm:
         "resource": str(row.resource_id),
     }
     data = request.POST if request.method == "POST" else None
-    return WhenForm(data, initial=initial, opening=desk.opening, resources=desk.resources(active_only=True))
+    return WhenForm(data, initial=initial, opening=desk.opening, resources=desk.active_resources)
 
 
 def _move(desk: Desk, row: Booking, form: WhenForm) -> Booking | None:
@@ -197,7 +202,7 @@ def _move(desk: Desk, row: Booking, form: WhenForm) -> Booking | None:
 
 def _day(request: HttpRequest, desk: Desk) -> dict[str, Any]:
     day, words = _asked_day(request, desk), read_words(request.GET)
-    resources, opening = desk.resources(), desk.opening
+    resources, opening = desk.resources, desk.opening
     whole = opening.day_span(day)
     rows = list(bookings_of(desk.project).filter(starts_at__lt=whole.ends_at, ends_at__gt=whole.starts_at))
     confirmed = [row for row in rows if row.state == BookingState.CONFIRMED]

@@ -50,7 +50,8 @@ class DraftState:
 def read_draft(project: Project) -> DraftState:
     """The state of the draft, in the running transaction."""
     versions = AgentVersion.objects.select_related("author").filter(project=project)
-    return _state(versions.filter(is_draft=False).latest("number"), versions.latest("number"))
+    newest = versions.latest("number")
+    return _state(versions.filter(is_draft=False).latest("number") if newest.is_draft else newest, newest)
 
 
 def publish_draft(project: Project, *, started_from: int, author: User, note: str = "") -> AgentVersion:
