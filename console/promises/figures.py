@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from conversations.analytics.period import Period
@@ -29,7 +31,11 @@ def promises_of(project: Project, *, tests: bool = False) -> QuerySet[Promise]:
 
 def made_in(rows: QuerySet[Promise], period: Period) -> QuerySet[Promise]:
     """The promises made in the period."""
-    return rows.filter(created_at__gte=period.since, created_at__lt=period.until)
+    return made_between(rows, period.since, period.until)
+
+
+def made_between(rows: QuerySet[Promise], since: datetime, until: datetime) -> QuerySet[Promise]:
+    return rows.filter(created_at__gte=since, created_at__lt=until)
 
 
 def in_state(rows: QuerySet[Promise], state: str) -> QuerySet[Promise]:
