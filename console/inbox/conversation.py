@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.db.models import Count, Min
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -100,9 +101,9 @@ def _mentioned_by(entry: Entry, row: Conversation) -> list[str]:
 
 def _person(entry: Entry, row: Conversation, *, zone: str) -> dict[str, Any]:
     directives, own = row.directives, Conversation.objects.filter(persona_id=row.persona_id)
-    first = own.order_by("created_at").values_list("created_at", flat=True)[0]
+    told = own.aggregate(count=Count("pk"), first=Min("created_at"))
     return {
-        "person": {"count": own.count(), "first": format_timestamp(first, zone=zone)},
+        "person": {"count": told["count"], "first": format_timestamp(told["first"], zone=zone)},
         "facts": facts_of(row),
         "consents": consents_of(row.persona_id, zone=zone),
         "promised": promises_to(row.persona_id, zone=zone, now=timezone.now()),

@@ -18,7 +18,7 @@ from console.inbox.actions import act
 from console.inbox.conversation import conversation_context, snooze_choices
 from console.inbox.filters import filter_context
 from console.inbox.listing import count_tabs, list_context
-from console.inbox.query import TICKETS, parse_query
+from console.inbox.query import ALL, TICKETS, parse_query
 from console.inbox.ticket_list import ticket_list_context
 from console.inbox.translation import translation_offer
 from console.layout import shell_context
@@ -106,16 +106,17 @@ def inbox_context(
         query = replace(query, ticket_state=ticket_state)
     query = query.in_zone(zone_of(entry))
     waiting = Waiting(entry.project)
+    tabs = count_tabs(entry, waiting)
     return {
         **(ticket_list_context(entry, query) if query.view == TICKETS else list_context(entry, query, waiting)),
         **filter_context(entry, query),
         "query": query,
         "opened": opened,
-        "tabs": count_tabs(entry, waiting),
+        "tabs": tabs,
         "waiting_count": waiting.count,
         "page_length": PAGE,
         "snoozes": snooze_choices(timezone.now(), zone=zone_of(entry)),
-        "has_any": Conversation.objects.filter(project=entry.project).exists(),
+        "has_any": tabs[ALL] != "0",
     }
 
 
@@ -135,4 +136,5 @@ def _find(entry: Entry, conversation_id: UUID) -> Conversation:
     found = rows.select_related("persona", "directives__turn", "operator", "assignee").first()
     if found is None:
         raise Http404
+    found.project = entry.project
     return found

@@ -19,6 +19,7 @@ def related_todos(project: Project, conversation_id: UUID, *, zone: str) -> dict
     # Read the token first, so that a change during the query is noticed at the next poll.
     stamp = conversation_token(conversation_id)
     rows = Todo.objects.filter(project=project, conversation_id=conversation_id).select_related("type")
-    newest, count = list(rows.order_by("-created_at", "-id")[:SHOWN]), rows.count()
+    newest = list(rows.order_by("-created_at", "-id")[:SHOWN])
+    count = rows.count() if len(newest) == SHOWN else len(newest)
     tools = compiled_tools(project) if newest else {}
     return {"cards": cards_of(newest, tools=tools, zone=zone), "count": count, "stamp": stamp}

@@ -15,6 +15,7 @@ from notices.models import NoticeKind
 from notices.services import notify, settle
 from projects.common.api_error import Unprocessable
 from projects.models import Member, User
+from tenancy.prepared_queries import PreparedValues
 
 NOTED = "note_added"
 MAX_MENTIONS = 20
@@ -87,5 +88,10 @@ def unread_mentions(user: User) -> QuerySet[Mention]:
 
 def mentioned_in(user: User) -> list[UUID]:
     """The conversations with unread mentions of the member, up to MOST_UNREAD mentions."""
-    rows = unread_mentions(user).order_by("-id").values_list("conversation_id", flat=True)[:MOST_UNREAD]
-    return list(dict.fromkeys(rows))
+    return list(dict.fromkeys(id for (id,) in _MENTIONED_IN(user.pk)))
+
+
+_MENTIONED_IN = PreparedValues(
+    lambda user: unread_mentions(User(pk=user)).order_by("-id").values_list("conversation_id")[:MOST_UNREAD],
+    kinds=(int,),
+)

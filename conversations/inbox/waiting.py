@@ -14,13 +14,13 @@ from functools import cache, cached_property
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
 
 from conversations.inbox.notes import mentioned_in
 from conversations.models import IS_TEST, Conversation, Message, MessageRole
 from projects.models import Project, User
+from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import template_tenant
 from todos.attention import failed_todos, todos_for_a_person, todos_to_check, todos_to_review
 from tools.engine.attention import recently_broken_promises, unknown_effects
@@ -76,15 +76,14 @@ class Waiting:
     @cached_property
     def ids(self) -> list[UUID]:
         """The conversations that wait: open requests first, longest wait first; then the most recent."""
-        sources, values = self._sources
-        own = [self.project.organization_id, self.project.pk, MOST_COUNTED]
-        return [row[0] for row in _run(_WAITING.format(sources=sources), [*values, *own])]
+        own = (self.project.organization_id, self.project.pk, MOST_COUNTED)
+        return [id for (id,) in _statement(_WAITING)(*self._values, *own)]
 
     def reasons_of(self, conversations: Collection[UUID]) -> Mapping[UUID, list[Reason]]:
         """Reasons by conversation, most urgent first; conversations without any are left out."""
-        sources, values = self._sources
         reasons: dict[UUID, list[Reason]] = defaultdict(list)
-        for conversation_id, place in _run(_REASONS.format(sources=sources), [*values, list(conversations)]):
+        ids = f"{{{','.join(map(str, conversations))}}}"
+        for conversation_id, place in _statement(_REASONS)(*self._values, ids):
             reasons[conversation_id].append(ORDER[place])
         return reasons
 
@@ -97,12 +96,11 @@ class Waiting:
                 found[own[0]].append(id)
         return found
 
-    @cached_property
-    def _sources(self) -> tuple[str, list[Any]]:
-        """One statement for the rows of all reasons, and its values."""
-        sql, values = _compiled()
+    @property
+    def _values(self) -> list[Any]:
+        """The values of the rows of all reasons."""
         own = {_ORGANIZATION: self.project.organization_id, _PROJECT: self.project.pk}
-        return sql, [own.get(one, one) if isinstance(one, UUID) else one for one in values]
+        return [own.get(one, one) if isinstance(one, UUID) else one for one in _compiled()[1]]
 
 
 ORDER = tuple(Reason)
@@ -122,6 +120,12 @@ def _compiled() -> tuple[str, Sequence[Any]]:
             parts.append(_PART.format(reason=ORDER.index(reason), sql=sql, asked_at=asked_at))
             values += own
     return " union all ".join(parts), values
+
+
+@cache
+def _statement(text: str) -> Prepared:
+    """`_WAITING` or `_REASONS` with the rows of all reasons."""
+    return Prepared(text.format(sources=_compiled()[0]))
 
 
 def is_mine(user: User) -> Q:
@@ -169,10 +173,3 @@ _SINCE: Mapping[Reason, Any] = {
     Reason.RETURNED: Coalesce("returned_at", "snoozed_until"),
     Reason.FLAGGED: F("updated_at"),
 }
-
-
-def _run(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-    return rows
