@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -86,7 +88,7 @@ def _conversations(persona: Persona, *, before: UUID | None, zone: str) -> dict[
     shown = found[:PAGE]
     return {
         "talks": [_talk(row, zone=zone) for row in shown],
-        "talk_count": own.count(),
+        "talk_count": own.count() if before or len(found) > PAGE else len(found),
         "older": str(shown[-1].pk) if len(found) > PAGE else "",
         "is_continued": before is not None,
     }
@@ -110,9 +112,9 @@ def _talk(row: Conversation, *, zone: str) -> dict[str, Any]:
 
 def _bookings(persona: Persona, *, zone: str) -> dict[str, Any]:
     rows = Booking.objects.filter(persona_id=persona.pk)
-    newest = rows.select_related("resource").order_by("-starts_at", "-id")[:MOST]
+    newest = list(rows.select_related("resource").order_by("-starts_at", "-id")[:MOST])
     return {
-        "count": rows.count(),
+        "count": _count(rows, newest),
         "rows": [
             {
                 "id": row.pk,
@@ -132,13 +134,14 @@ def _todos(entry: Entry, persona: Persona, *, zone: str) -> dict[str, Any]:
     rows = Todo.objects.filter(project=entry.project, persona_id=persona.pk)
     newest = list(rows.select_related("type").order_by("-created_at", "-id")[:MOST])
     tools = compiled_tools(entry.project) if newest else {}
-    return {"cards": cards_of(newest, tools=tools, zone=zone), "count": rows.count()}
+    return {"cards": cards_of(newest, tools=tools, zone=zone), "count": _count(rows, newest)}
 
 
 def _tickets(persona: Persona, *, zone: str) -> dict[str, Any]:
     rows = Ticket.objects.filter(persona_id=persona.pk)
+    newest = list(rows.order_by("-number")[:MOST])
     return {
-        "count": rows.count(),
+        "count": _count(rows, newest),
         "rows": [
             {
                 "id": row.pk,
@@ -147,6 +150,11 @@ def _tickets(persona: Persona, *, zone: str) -> dict[str, Any]:
                 "state": TICKET_STATES[row.state],
                 "at": format_timestamp(row.updated_at, zone=zone),
             }
-            for row in rows.order_by("-number")[:MOST]
+            for row in newest
         ],
     }
+
+
+def _count(rows: QuerySet[Any], newest: Collection[Any]) -> int:
+    """The number of rows. Counted only if there may be more than the newest."""
+    return rows.count() if len(newest) == MOST else len(newest)

@@ -124,21 +124,23 @@ class Breakdown:
 
 def break_down(project: Project, period: Period) -> Breakdown:
     """The project's figures. Call inside the tenant's transaction."""
+    talk, values = _talk_sql(project, period)
     cells = [
-        *_talks(project, period),
+        *_rows(CONVERSATIONS.format(talk=talk), values),
         *_rows(PROMISES, _values(project, period)),
         *_rows(COSTS, _values(project, period)),
     ]
     channels = dict(Channel.choices)
     titles = {NONE: "No topic", **_titles(project)}
     hours = {row.key: row for row in _grouped(cells, "hour", lambda hour: f"{int(hour):02d}:00")}
+    used = _rows(TOOLS.format(talk=talk), [*values, project.organization_id, project.pk, period.since])
     promised = [cell for cell in cells if cell.get("tool")]
     return Breakdown(
         period=period,
         total=_sum(cells),
         channels=_grouped(cells, "channel", lambda key: str(channels.get(key, key))),
         topics=_listed(_grouped(cells, "topic", lambda key: titles.get(key, key.capitalize()))),
-        tools=_listed(_grouped([*_tools(project, period), *promised], "tool", str)),
+        tools=_listed(_grouped([*used, *promised], "tool", str)),
         hours=[hours.get(str(hour)) or Row(str(hour), f"{hour:02d}:00") for hour in range(HOURS)],
     )
 
@@ -147,16 +149,6 @@ def _titles(project: Project) -> Mapping[str, str]:
     """The scenarios' titles as written in the settings, by their lower case."""
     version: AgentVersion | None = project.agent_version
     return {one.title.strip().lower(): one.title for one in version.config.scenarios} if version else {}
-
-
-def _talks(project: Project, period: Period) -> list[dict[str, Any]]:
-    sql, values = _talk_sql(project, period)
-    return _rows(CONVERSATIONS.format(talk=sql), values)
-
-
-def _tools(project: Project, period: Period) -> list[dict[str, Any]]:
-    sql, values = _talk_sql(project, period)
-    return _rows(TOOLS.format(talk=sql), [*values, project.organization_id, project.pk, period.since])
 
 
 def _talk_sql(project: Project, period: Period) -> tuple[str, list[Any]]:
