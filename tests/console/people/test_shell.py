@@ -7,8 +7,8 @@ from django.test import Client
 from django.urls import reverse
 
 from projects.agents.services import create_project
-from projects.models import User
-from tests.conftest import Tenant
+from projects.models import Role, User
+from tests.conftest import Tenant, member_of
 
 PAGES = ("account", "account_change_password", "mfa_index", "api_docs")
 
@@ -40,3 +40,21 @@ def test_a_user_without_a_project_reads_the_page_alone(database: None, name: str
     page = signed_in(User.objects.create_user("lena@example.com")).get(reverse(name))
     assert page.status_code == 200
     assert 'id="side"' not in page.content.decode()
+
+
+def test_a_member_without_access_reads_why_in_the_shell(tenant: Tenant) -> None:
+    page = signed_in(member_of(tenant, Role.VIEWER)).get(reverse("new_tool", args=[tenant.project.slug]))
+    assert (page.status_code, page.templates[0].name) == (403, "403.html")
+    assert f'href="{reverse("inbox", args=[tenant.project.slug])}"' in page.content.decode()
+
+
+def test_a_page_of_somebody_elses_project_stands_in_the_shell_of_ones_own(tenant: Tenant, stranger: Tenant) -> None:
+    page = signed_in(tenant.owner).get(reverse("inbox", args=[stranger.project.slug]))
+    assert page.status_code == 404
+    assert f'href="{reverse("inbox", args=[tenant.project.slug])}"' in page.content.decode()
+    assert stranger.project.name not in page.content.decode()
+
+
+def test_a_user_without_a_project_reads_the_error_alone(database: None, tenant: Tenant) -> None:
+    page = signed_in(User.objects.create_user("lena@example.com")).get(reverse("inbox", args=[tenant.project.slug]))
+    assert (page.status_code, "mg-app" in page.content.decode()) == (404, False)
