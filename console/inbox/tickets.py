@@ -32,9 +32,10 @@ from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from tools.models import Effect, Ticket, TicketChange, TicketChannel, TicketPriority, TicketState
+from tools.models import Effect, EffectState, Ticket, TicketChange, TicketChannel, TicketPriority, TicketState
 from tools.services.support.tickets import LONGEST_BODY, change_ticket, find_assignee
 
+PENDING = frozenset({EffectState.PLANNED, EffectState.SENDING})
 PRIORITIES = dict(TicketPriority.choices)
 # Fields whose change fits one line of the history, and fields shown as a diff.
 WORDS, TEXTS = ("state", "priority", "assignee"), ("subject", "body")
@@ -59,13 +60,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer to the customer; `state` is that of its e-mail."""
+    """An answer to the customer; `state` is that of its e-mail, which is pending until it has gone out or failed."""
 
     actor: str
     content: str
     channel: str
     state: StateLabel | None
     effect_id: UUID | None
+    is_pending: bool
     at: Timestamp
 
 
@@ -158,6 +160,7 @@ def _answers(found: Ticket, *, zone: str) -> list[Answer]:
             TicketChannel(row.channel).label,
             state_label(effects[row.effect_id]) if row.effect_id in effects else None,
             row.effect_id,
+            row.effect_id in effects and effects[row.effect_id].state in PENDING,
             format_timestamp(row.created_at, zone=zone),
         )
         for row in rows

@@ -8,6 +8,7 @@ import { Hints } from "./hints.js";
 import { List } from "./list.js";
 import { Menus } from "./menus.js";
 import { Pane } from "./pane.js";
+import { followReplies } from "./ticket.js";
 
 const main = document.getElementById("main");
 const { api: base, project, me, conversation } = main.dataset;
@@ -41,6 +42,8 @@ if (list.bulk) {
     ["E", gettext("Close"), { e: () => menus.close() }],
   );
 }
+const replies = document.getElementById("ticket-replies");
+if (replies) followReplies(replies);
 searchFurther(document.getElementById("none"));
 
 function back() {

@@ -49,6 +49,7 @@ def test_an_answer_by_mail_runs_through_the_ledger(turns: Turns, lucia: User) ->
     page, one = browser(lucia), url(turns, "ticket", ticket.pk)
     form = {"do": "answer", "content": "It is back.", "channel": "email", "key": str(uuid4())}
     page.post(one, form)
+    assert [answer.is_pending for answer in page.get(one).context["answers"]] == [True]
     turns.run("effect")
     with turns.tenant.tx():
         effect = Effect.objects.get(kind="email")
@@ -56,7 +57,7 @@ def test_an_answer_by_mail_runs_through_the_ledger(turns: Turns, lucia: User) ->
     assert effect.arguments == {"subject": "Re: Charged twice (#1)", "body": "It is back."}
     [answer] = page.get(one).context["answers"]
     # No mail server is connected.
-    assert answer.state.word == "Not sent"
+    assert (answer.state.word, answer.is_pending) == ("Not sent", False)
     activity = page.get(url(turns, "conversation", ticket.conversation_id)).context["activity"]
     assert activity[0].words == "Lucia Marchetti replied to ticket #1 by e-mail"
 
