@@ -63,7 +63,7 @@ export class Score {
   axis(score) {
     const labels = score.ticks.map((tick, index) => this.tick(score, tick, index));
     const sent =
-      score.sent !== null && s("text", { x: percent(score.sent, score), y: 12, ...this.sentPlace(score) }, "sent");
+      score.sent !== null && s("text", { x: percent(score.sent, score), y: 12, ...this.sentPlace(score) }, gettext("sent"));
     return h(
       "li",
       { class: "axis", "aria-hidden": "true" },
