@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
 from django.templatetags.static import static
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
@@ -32,4 +33,12 @@ def manifest(request: HttpRequest) -> JsonResponse:
     }
     response = JsonResponse(content, content_type="application/manifest+json")
     response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+@require_safe
+def icon(request: HttpRequest, name: str) -> HttpResponse:
+    """The icon at an address that browsers try by themselves, such as beside an answer that is no page."""
+    response = redirect(static(f"img/{name}.png"))
+    response.headers["Cache-Control"] = "public, max-age=86400"
     return response

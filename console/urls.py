@@ -29,6 +29,9 @@ from conversations.portal.catalog import CONSOLE, javascript_catalog
 urlpatterns = [
     path("", playground.home, name="home"),
     path("manifest.webmanifest", manifest.manifest, name="manifest"),
+    path("favicon.ico", manifest.icon, {"name": "icon-192"}, name="favicon"),
+    path("apple-touch-icon.png", manifest.icon, {"name": "apple-touch-icon"}, name="touch_icon"),
+    path("apple-touch-icon-precomposed.png", manifest.icon, {"name": "apple-touch-icon"}, name="old_touch_icon"),
     path("i18n/console/<str:language>.js", javascript_catalog, {"app": CONSOLE}, name="console_catalog"),
     path("p/<slug:project_slug>/", dashboard.dashboard, name="dashboard"),
     path("p/<slug:project_slug>/notices", notices.notices, name="notices"),

@@ -207,6 +207,13 @@ def test_the_console_can_be_put_on_a_home_screen() -> None:
         assert f"{width}x{height}" == icon["sizes"]
 
 
+@pytest.mark.parametrize("path", ["/favicon.ico", "/apple-touch-icon.png", "/apple-touch-icon-precomposed.png"])
+def test_an_icon_is_at_the_address_that_browsers_try(path: str) -> None:
+    address = Client().get(path).headers["Location"]
+    image = b"".join(Client().get(address).streaming_content)  # type: ignore[attr-defined]  # a file
+    assert image.startswith(b"\x89PNG")
+
+
 def test_the_consoles_pages_link_the_manifest_and_customers_pages_do_not(owner: Client) -> None:
     mark = b'rel="manifest"'
     assert mark in owner.get("/account/notices/").content
