@@ -137,7 +137,7 @@ class ChannelDetail(ProjectView):
 
     @extend_schema(operation_id="channels_disconnect", responses={204: None})
     def delete(self, request: Request) -> Response:
-        """Disconnects a channel and deletes its secret. A call that goes on is not ended."""
+        """Disconnects a channel. Its secret is deleted. A call that goes on is not ended."""
         disconnect_source(self.project, KINDS[self.kind], by=self.caller.user)
         return Response(status=204)
 

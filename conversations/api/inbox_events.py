@@ -58,7 +58,7 @@ async def inbox_events(request: HttpRequest, served: Continued[Caller]) -> HttpR
 class Typing(OperatorView):
     @extend_schema(operation_id="conversations_typing", request=None, responses={204: None})
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Tells the other members, for about six seconds, that you are writing an answer. Nothing is stored."""
+        """Tells the other members that you are writing an answer. They see it for about six seconds. Nothing is stored."""
         conversation = self.bare_conversation(conversation_id)
         transaction.on_commit(partial(hint_typing, conversation.project_id, conversation.pk, by=self.operator))
         return Response(status=204)

@@ -175,7 +175,7 @@ class WhatsAppChannel(MessengerChannel):
 
     @extend_schema(operation_id="channels_whatsapp_disconnect", responses={204: None})
     def delete(self, request: Request) -> Response:
-        """Disconnects the number and deletes its secrets. Conversations stay."""
+        """Disconnects the number. Its secrets are deleted. Conversations stay."""
         return self.disconnect()
 
 
@@ -194,7 +194,7 @@ class EmailChannel(MessengerChannel):
 
     @extend_schema(operation_id="channels_email_disconnect", responses={204: None})
     def delete(self, request: Request) -> Response:
-        """Disconnects the mailbox and deletes its secret. Conversations stay."""
+        """Disconnects the mailbox. Its secret is deleted. Conversations stay."""
         return self.disconnect()
 
 

@@ -64,7 +64,7 @@ class Translations(OperatorView):
         responses={200: TranslationsPayload, 502: MODEL_FAILED},
     )
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Translates what the customer, the agent and staff said, the newest first, and returns all translations so far.
+        """Translates the messages of everyone in the conversation, the newest first. Returns all translations so far.
 
         A message is translated once per language. While `left` isn't 0, call again.
         """

@@ -348,6 +348,22 @@ BODIES: Mapping[str, Any] = {
         "channel": "chat",
         "persona": {"external_id": "guest-4711", "name": "Giulia Ferri", "phone": "+393475550142"},
     },
+    "channels_twilio_connect": {
+        "settings": {"account_sid": "AC00000000000000000000000000000001", "number": "+14155550100"},
+        "secret": "2b7e151628aed2a6abf7158809cf4f3c",
+    },
+    "channels_whatsapp_connect": {
+        "settings": {"phone_number_id": "106540352242922"},
+        "secret": {"access_token": "EAA-an-access-token", "app_secret": "2b7e151628aed2a6abf7158809cf4f3c"},
+    },
+    "channels_email_connect": {
+        "settings": {"provider": "postmark", "address": "support@example.com"},
+        "secret": "a long password of your own",
+    },
+    "channels_connect": {
+        "settings": {"number": "+14155550100", "openai_project": "proj_4711"},
+        "secret": {"api_key": "sk-4711", "webhook_secret": "whsec_2b7e151628aed2a6abf7158809cf4f3c"},
+    },
     "conversation_call_start": {"offer": "v=0\r\no=- 46117 2 IN IP4 127.0.0.1\r\n"},
     "events_create": {"idn": "urgent_message", "payload": {"text": "The kitchen closes in ten minutes."}},
     "conversations_tag": {"add": ["Allergies"], "remove": ["Birthday"]},

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from console.api_docs.reference import read_reference
 from projects.api.openapi_examples import summary_of
 from tests.api.documented import document, validate
 
 LONGEST_SUMMARY = 80
+FREE = "/api/v1/bookings/free"
 
 
 def operations() -> Iterator[dict[str, Any]]:
@@ -41,6 +43,11 @@ def test_every_operation_has_an_example_that_matches_its_schema() -> None:
         if "example" not in content or (found := validate(content["schema"], content["example"]))
     }
     assert wrong == {}
+
+
+def test_a_printed_request_has_the_query_parameters_that_must_be_given() -> None:
+    [request] = [one.request for group in read_reference(document()) for one in group.operations if one.path == FREE]
+    assert "/bookings/free?date=$DATE" in request
 
 
 def test_an_example_contains_no_placeholder() -> None:
