@@ -27,12 +27,20 @@ from conversations.inbox.waiting import Waiting
 from conversations.models import Conversation
 from projects.models.key import Scope
 from projects.models.permissions import Entry
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 
 # Old addresses of what are tabs and filters now, with the query string that selects them.
 OLD_ADDRESSES = {"conversations": {"view": "all"}, "tickets": {"view": "tickets"}}
 OLD_VIEWS = {"waiting": "", "mine": "mine"}
 OLD_REQUESTS = {"resolved": "resolved"}
+
+_OPENED = PreparedQuery(
+    lambda project, conversation: Conversation.objects.filter(project_id=project, pk=conversation).select_related(
+        "persona", "directives__turn", "operator", "assignee"
+    ),
+    kinds=(UUID, UUID),
+)
 
 
 @login_required
@@ -132,9 +140,9 @@ def is_part(request: HttpRequest) -> bool:
 
 
 def _find(entry: Entry, conversation_id: UUID) -> Conversation:
-    rows = Conversation.objects.filter(project=entry.project, pk=conversation_id)
-    found = rows.select_related("persona", "directives__turn", "operator", "assignee").first()
-    if found is None:
+    rows = _OPENED(entry.project.pk, conversation_id)
+    if not rows:
         raise Http404
+    [found] = rows
     found.project = entry.project
     return found

@@ -16,6 +16,7 @@ from projects.common.translation import lazy
 from projects.models import Member, User
 from projects.models.key import Scope
 from projects.models.permissions import VERBS
+from tenancy.prepared_queries import PreparedQuery
 
 ASSIGNED = "conversation_assigned"
 UNNAMED = lazy("An unnamed customer")
@@ -82,9 +83,13 @@ def _notify(log: ConversationLog, assignee: User | None) -> None:
 
 def possible_assignees() -> list[User]:
     """Members of the organization who may operate, by name."""
-    able = [role for role, verbs in VERBS.items() if Scope.OPERATE in verbs]
-    members = Member.objects.filter(role__in=able, user__is_active=True).select_related("user")
-    return sorted((member.user for member in members), key=lambda user: user.name.casefold())
+    return sorted((member.user for member in _OPERATORS()), key=lambda user: user.name.casefold())
+
+
+_ABLE = [role for role, verbs in VERBS.items() if Scope.OPERATE in verbs]
+_OPERATORS = PreparedQuery(
+    lambda: Member.objects.filter(role__in=_ABLE, user__is_active=True).select_related("user"), kinds=()
+)
 
 
 def _who_has(assignee: User | None) -> str:
