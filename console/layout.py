@@ -36,7 +36,7 @@ def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = N
         version = entry.project.agent_version
         unread = unread_count(entry.member, entry.project.pk)
     return {
-        "counts": badges,
+        "badges": badges,
         "unread": unread,
         "push_key": public_key(),
         "project": entry.project,

@@ -103,11 +103,11 @@ def _joined(name: str, links: Iterable[Link], context: Mapping[str, Any]) -> Saf
 def _rendered(name: str, links: Iterable[Link], context: Mapping[str, Any]) -> Iterator[SafeString]:
     match = context["request"].resolver_match
     current = context.get("active_view") or (match.view_name if match else "")
-    slug, counts, language = context["project"].slug, context["counts"], get_language()
+    slug, badges, language = context["project"].slug, context["badges"], get_language()
     for link in links:
         if link.view == "simulated_phone" and not context["simulates_phone"]:
             continue
-        yield _link(name, link, slug, counts.get(link.view, _NOTHING), link.is_at(current), language)
+        yield _link(name, link, slug, badges.get(link.view, _NOTHING), link.is_at(current), language)
 
 
 @lru_cache(maxsize=4096)

@@ -194,7 +194,7 @@ def test_the_count_is_that_of_the_inbox(owner: Client, tenant: Tenant, failed_jo
     response = owner.get(url_of(tenant))
     with tenant.tx():
         assert response.context["matters_count"] == Waiting(tenant.project).count == 2
-    assert response.context["counts"]["inbox"].waiting == 2
+    assert response.context["badges"]["inbox"].waiting == 2
     assert kinds(response) == [("unknown", 2), ("failed_jobs", 1)]
     inbox = owner.get(response.context["matters"][0]["matter"].url)
     assert len(inbox.context["rows"]) == 2

@@ -203,7 +203,7 @@ def test_another_tenants_effect_is_not_found(tenant: Tenant, stranger: Tenant) -
 
 def test_the_sidebar_counts_unknown_outcomes(owner: Client, tenant: Tenant) -> None:
     add_effect(tenant, talk(tenant, "Hi"), state=EffectState.UNKNOWN)
-    counts = owner.get(reverse("dashboard", args=[tenant.project.slug])).context["counts"]
+    counts = owner.get(reverse("dashboard", args=[tenant.project.slug])).context["badges"]
     assert (counts["effects"].waiting, counts["promises"].waiting) == (1, 0)
 
 
@@ -213,4 +213,4 @@ def test_unknown_outcomes_of_another_project_are_not_counted(owner: Client, tena
     with tenant.tx():
         other = create_project("Second", config=tenant.project.agent_version.config)
         Effect.objects.filter(pk=effect.pk).update(project_id=other.pk)
-    assert owner.get(reverse("dashboard", args=[tenant.project.slug])).context["counts"]["effects"].waiting == 0
+    assert owner.get(reverse("dashboard", args=[tenant.project.slug])).context["badges"]["effects"].waiting == 0

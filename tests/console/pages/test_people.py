@@ -115,7 +115,7 @@ def test_the_preview_of_a_merge_keeps_the_counts_of_the_side_bar(owner: Client, 
     kept, merged = two(tenant)
     address = url(tenant, kept, name="merge_person")
     shown = owner.get(address, {"with": str(merged.persona_id)}).context
-    assert shown["counts"] == owner.get(address).context["counts"]
+    assert shown["badges"] == owner.get(address).context["badges"]
 
 
 def test_a_stale_merge_is_refused_and_shown_as_it_is_now(owner: Client, tenant: Tenant) -> None:

@@ -49,7 +49,7 @@ def test_the_sidebar_and_the_tab_show_one_count(turns: Turns) -> None:
     talk(turns.tenant, "Hi", flag="look", guest="two")
     owner = browser(turns.tenant.owner)
     for page in ("inbox", "dashboard", "todos"):
-        assert owner.get(url(turns, page)).context["counts"]["inbox"].waiting == 2
+        assert owner.get(url(turns, page)).context["badges"]["inbox"].waiting == 2
     assert owner.get(url(turns, "inbox")).context["tabs"]["waiting"] == "2"
 
 
