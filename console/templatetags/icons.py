@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
-SPRITE = settings.BASE_DIR / "static" / "vendor" / "tabler-icons-3.51.0" / "sprite.svg"
+SPRITE = settings.STATICFILES_DIRS[0] / "vendor" / "tabler-icons-3.51.0" / "sprite.svg"
 SVG = '<svg class="{}" viewBox="0 0 24 24" aria-hidden="true">{}</svg>'
 
 
