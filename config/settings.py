@@ -60,7 +60,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "projects.accounts.password_hashing.too_many_hashes",
-    "console.error_pages.ErrorPages",
+    "console.error_pages.error_pages",
 ]
 
 # The middleware of API requests (config.asgi).

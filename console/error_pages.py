@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.decorators import sync_and_async_middleware
 
 from console.access import enter
 from console.layout import account_context, shell_context
@@ -18,25 +21,29 @@ PROJECTS = "/p/"
 IN_SHELL = "error_in_shell.html"
 
 
-class ErrorPages:
+@sync_and_async_middleware
+def error_pages(get_response: Any) -> Any:
     """Middleware that answers 403 and 404 with a page in the shell for those who are signed in.
 
     Django's own handlers run in other threads, where nothing closes a database connection. This runs in the view's.
     """
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self._get_response = get_response
+    def middleware(request: HttpRequest) -> Any:
+        return get_response(request)
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self._get_response(request)
+    # A middleware that can't wait would have those before it read the session in a thread that keeps its connection.
+    chosen: Any = markcoroutinefunction(middleware) if iscoroutinefunction(get_response) else middleware
+    chosen.process_exception = _answer
+    return chosen
 
-    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        status = next((code for kind, code in STATUSES.items() if isinstance(exception, kind)), None)
-        if status is None or not request.path.startswith(PROJECTS) or not request.user.is_authenticated:
-            return None
-        if not (context := _shell(request)):
-            return None
-        return render(request, f"{status}.html", {**context, "layout": IN_SHELL}, status=status)
+
+def _answer(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    status = next((code for kind, code in STATUSES.items() if isinstance(exception, kind)), None)
+    if status is None or not request.path.startswith(PROJECTS) or not request.user.is_authenticated:
+        return None
+    if not (context := _shell(request)):
+        return None
+    return render(request, f"{status}.html", {**context, "layout": IN_SHELL}, status=status)
 
 
 def _shell(request: HttpRequest) -> dict[str, object]:

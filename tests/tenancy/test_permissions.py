@@ -641,7 +641,8 @@ def test_a_strangers_home_page_does_not_show_our_project(sample: Sample, strange
 
 @pytest.mark.parametrize("route", sorted(PUBLIC))
 def test_public_urls_need_no_credentials(route: str) -> None:
-    assert Client().get(f"/{route.replace('<str:language>', 'it')}").status_code == 200
+    answer = Client().get(f"/{route.replace('<str:language>', 'it')}")
+    assert answer.status_code == 200 or answer.url.startswith("/static/")  # type: ignore[attr-defined]  # of a redirect
 
 
 @pytest.mark.parametrize("route", sorted(BY_TOKEN))
