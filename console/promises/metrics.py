@@ -125,7 +125,12 @@ def _in_total(rows: QuerySet[Promise], **sums: Count) -> QuerySet[Any, Any]:
     return rows.annotate(group=Value(1)).values("group").annotate(**sums).values_list(*sums)
 
 
-_TOTALS = {tests: _prepared(lambda rows: _in_total(rows, **_sums()), tests=tests) for tests in (False, True)}
+def _totals() -> dict[bool, PreparedValues]:
+    """The counts of all promises of a period: under False those of customers, under True those of test conversations."""
+    return {tests: _prepared(lambda rows: _in_total(rows, **_sums()), tests=tests) for tests in (False, True)}
+
+
+_TOTALS = _totals()
 _UNOWNED = {
     tests: _prepared(lambda rows: _in_total(unowned(rows), number=Count("pk")), tests=tests) for tests in (False, True)
 }
