@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.decorators import sync_and_async_middleware
 
 from console.access import enter
 from console.layout import account_context, shell_context
+from projects.common.exception_answers import answers_exceptions
 from projects.models.key import Scope
 
 STATUSES: Mapping[type[Exception], int] = {Http404: 404, PermissionDenied: 403}
@@ -21,23 +19,12 @@ PROJECTS = "/p/"
 IN_SHELL = "error_in_shell.html"
 
 
-@sync_and_async_middleware
-def error_pages(get_response: Any) -> Any:
-    """Middleware that answers 403 and 404 with a page in the shell for those who are signed in.
+@answers_exceptions
+def error_pages(request: HttpRequest, exception: Exception) -> HttpResponse | None:
+    """Answers 403 and 404 with a page in the shell for those who are signed in.
 
-    Django's own handlers run in other threads, where nothing closes a database connection. This runs in the view's.
+    Django's own handlers run in other threads, where nothing closes a database connection.
     """
-
-    def middleware(request: HttpRequest) -> Any:
-        return get_response(request)
-
-    # A middleware that can't wait would have those before it read the session in a thread that keeps its connection.
-    chosen: Any = markcoroutinefunction(middleware) if iscoroutinefunction(get_response) else middleware
-    chosen.process_exception = _answer
-    return chosen
-
-
-def _answer(request: HttpRequest, exception: Exception) -> HttpResponse | None:
     status = next((code for kind, code in STATUSES.items() if isinstance(exception, kind)), None)
     if status is None or not request.path.startswith(PROJECTS) or not request.user.is_authenticated:
         return None

@@ -8,15 +8,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connections
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.decorators import sync_and_async_middleware
+
+from projects.common.exception_answers import answers_exceptions
 
 # Hashes that wait for each thread. A hash takes a few tenths of a second of CPU.
 WAITING_PER_THREAD = 12
@@ -73,19 +72,9 @@ def release_connections() -> None:
             connection.close()
 
 
-@sync_and_async_middleware
-def too_many_hashes(get_response: Any) -> Any:
-    """Middleware that answers TooManyHashes with 429."""
-
-    def middleware(request: HttpRequest) -> Any:
-        return get_response(request)
-
-    chosen: Any = markcoroutinefunction(middleware) if iscoroutinefunction(get_response) else middleware
-    chosen.process_exception = _response_to
-    return chosen
-
-
-def _response_to(request: HttpRequest, error: Exception) -> HttpResponse | None:
+@answers_exceptions
+def too_many_hashes(request: HttpRequest, error: Exception) -> HttpResponse | None:
+    """Answers TooManyHashes with 429."""
     if not isinstance(error, TooManyHashes):
         return None
     response = render(request, "429.html", status=429)
