@@ -51,4 +51,5 @@ urlpatterns = [
     path("", include("console.customers.urls")),
     path("", include("console.calls.urls")),
     path("", include("console.simulated_phone.urls")),
+    path("p/<slug:project_slug>/<path:rest>", no_such_page),
 ]

@@ -12,8 +12,11 @@ from tenancy.replica import REPLICA, replica_lag_seconds
 
 
 @login_required
-def no_such_page(request: HttpRequest) -> HttpResponse:
-    """404 for a library's URL that the product doesn't offer."""
+def no_such_page(request: HttpRequest, **place: str) -> HttpResponse:
+    """404 for a library's URL that the product doesn't offer, or for one of a project that no page has.
+
+    The 404 of a view is shown in the console's shell, that of the resolver is not.
+    """
     raise Http404
 
 

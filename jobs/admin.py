@@ -8,12 +8,14 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from jobs.errors import WrongState
 from jobs.lanes import UnknownLane
 from jobs.models import Job, ModelCall, ModelUsage
 from jobs.services import run_again
 from projects.admin.tenant_admin import TenantAdmin
+from projects.common.translation import lazy
 from projects.models import Project
 from tenancy.scope import tenant_tx
 
@@ -27,13 +29,18 @@ class JobAdmin(TenantAdmin):
     date_hierarchy = "created_at"
     actions = ("run_again",)
 
-    @admin.action(description="Run again: queue the selected failed jobs once more")
+    @admin.action(description=lazy("Run the selected jobs again"))
     def run_again(self, request: HttpRequest, jobs: QuerySet[Job]) -> None:
         """Requeue each job in a transaction of its tenant, so that a refused one doesn't stop the others."""
         refused = [reason for job in jobs if (reason := _refusal(job))]
-        messages.success(request, f"{len(jobs) - len(refused)} of {len(jobs)} jobs queued again.")
+        messages.success(
+            request,
+            gettext("%(count)s of %(all)s jobs queued again.") % {"count": len(jobs) - len(refused), "all": len(jobs)},
+        )
         for reason in sorted(set(refused)):
-            messages.warning(request, f"{refused.count(reason)} not: {reason}")
+            messages.warning(
+                request, gettext("%(count)s refused: %(reason)s") % {"count": refused.count(reason), "reason": reason}
+            )
 
 
 @admin.register(ModelCall)

@@ -17,7 +17,7 @@ SMALL_WORDS: dict[str, frozenset[str]] = {
         """
     il lo la i gli le un una di che è e per con sono vorrei avete ciao buongiorno buonasera grazie prego tavolo
     siete aperti quando dove come mi chiamo domani stasera alle persone si sì no posso prenotare quanto costa del
-    della ho non salve
+    della ho non salve mio mia miei mie quali qual avete ci siamo possibile c'è dov'è cos'è com'è alla al nel
     """
     ),
     "de": words(
@@ -31,7 +31,7 @@ SMALL_WORDS: dict[str, frozenset[str]] = {
         """
     le la les un une des est et je vous nous pour avec bonjour bonsoir merci voudrais avez table quand où comment
     ce soir demain à heures personnes oui non s'il plaît pouvez réserver mon ma suis du de que êtes ouvert salut il y a
-    qu'est-ce quelqu'un qui vos dit
+    qu'est-ce quelqu'un qui vos dit c'est j'ai m'appelle d'accord quels quelles puis
     """
     ),
     "es": words(
@@ -89,6 +89,8 @@ SCRIPTS = (
 )
 # Small words by which another language has to lead.
 LEAD = 1.5
+# "Is" in Italian, alone or after an elision. In French, the letter stands inside words.
+IS = re.compile(r"(?:\w+['’])?\bè\b")
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 GREETINGS = {
     "ciao": "it",
@@ -127,7 +129,8 @@ def language_of(text: str, *, standing: str = "") -> str | None:
         if len(pattern.findall(text)) >= 3:
             return code
     found = [word.lower().replace("’", "'") for word in WORD.findall(re.sub(r"\S+@\S+", " ", text))]
-    scores = {code: _score(code, found, text.lower()) for code in SMALL_WORDS}
+    letters = IS.sub(" ", text.lower())
+    scores = {code: _score(code, found, letters) for code in SMALL_WORDS}
     best = max(scores, key=lambda code: scores[code])
     others = max(score for code, score in scores.items() if code != best)
     if scores[best] >= 2 and scores[best] > others and scores[best] >= scores.get(standing, -LEAD) + LEAD:
@@ -137,6 +140,6 @@ def language_of(text: str, *, standing: str = "") -> str | None:
     return next((GREETINGS[word] for word in found if word in GREETINGS), None)
 
 
-def _score(code: str, found: list[str], text: str) -> float:
+def _score(code: str, found: list[str], letters: str) -> float:
     small = sum(1.0 for word in found if word in SMALL_WORDS[code])
-    return small + 1.5 * sum(text.count(sign) > 0 for sign in SIGNS.get(code, ""))
+    return small + 1.5 * sum(letters.count(sign) > 0 for sign in SIGNS.get(code, ""))

@@ -34,7 +34,7 @@ CALLS = {
 # The widget marks messages with `say`, and with `phrase` for those that are shown elsewhere.
 WIDGET_CALLS = {"say": None, "phrase": None}
 Sentence = tuple[str | tuple[str, ...], str | None]
-APPS = ("config", "console", "conversations", "notices", "operations", "privacy", "projects", "tools", "todos")
+APPS = ("config", "console", "conversations", "jobs", "notices", "operations", "privacy", "projects", "tools", "todos")
 # What customers read. The sources of the widget are theirs, too.
 FOR_CUSTOMERS = (
     "console/bookings/customer.py",

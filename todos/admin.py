@@ -8,9 +8,11 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from jobs.errors import WrongState
 from projects.admin.tenant_admin import TenantAdmin
+from projects.common.translation import lazy
 from projects.models import User
 from tenancy.scope import tenant_tx
 from todos.content.lifecycle import Actor
@@ -35,16 +37,21 @@ class TodoAdmin(TenantAdmin):
     date_hierarchy = "created_at"
     actions = ("cancel",)
 
-    @admin.action(description="Cancel the selected todos (running ones stop before their next effect)")
+    @admin.action(description=lazy("Cancel the selected todos (running ones stop before their next effect)"))
     def cancel(self, request: HttpRequest, todos: QuerySet[Todo]) -> None:
         """Cancel each todo in its own tenant's transaction, so that one that has already ended doesn't block the
         others.
         """
         actor = Actor(cast(User, request.user).name)
         refused = [reason for todo in todos if (reason := _refusal(todo, actor))]
-        messages.success(request, f"{len(todos) - len(refused)} of {len(todos)} todos cancelled.")
+        messages.success(
+            request,
+            gettext("%(count)s of %(all)s todos canceled.") % {"count": len(todos) - len(refused), "all": len(todos)},
+        )
         for reason in sorted(set(refused)):
-            messages.warning(request, f"{refused.count(reason)} not cancelled: {reason}")
+            messages.warning(
+                request, gettext("%(count)s refused: %(reason)s") % {"count": refused.count(reason), "reason": reason}
+            )
 
 
 @admin.register(TodoEvent)

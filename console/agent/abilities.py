@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from console.tool_words import summary_of
 from projects.models import Project
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import compile_builtin, is_called_by_model
 from tools.engine.platform import stored_definitions
 from tools.engine.registry import builtin_tools
+from tools.engine.tool_words import summary_of
 
 
 @dataclass(frozen=True)

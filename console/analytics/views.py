@@ -24,7 +24,6 @@ from console.dashboard.stats import dollars, rate_words
 from console.layout import shell_context
 from console.parameters import parse_day
 from console.timestamps import format_timestamp
-from console.tool_words import title_of_tool
 from conversations.analytics.breakdown import Breakdown, Row, break_down
 from conversations.analytics.definitions import DEFINITIONS, FEWEST
 from conversations.analytics.figure_cache import recent_figures
@@ -36,6 +35,7 @@ from projects.common.numbers import grouped
 from projects.models import Project
 from projects.models.key import Scope
 from tenancy.replica import report_tx
+from tools.engine.tool_words import title_of_tool
 
 PERIODS = (7, 30, 90)
 USUAL = 30

@@ -82,7 +82,7 @@ def _operation(document: Mapping[str, Any], path: str, method: str, operation: M
         summary=operation.get("summary", ""),
         description=operation.get("description", ""),
         fields=[*_parameters(document, operation), *_properties(document, content.get("schema", {}))],
-        request=_curl(f"{path}{_required_query(operation)}", method, content.get("example")),
+        request=_curl(f"{path}{_query(operation)}", method, content.get("example")),
         answers=[answer for answer in answers if answer.status < "400"],
         errors=[answer for answer in answers if answer.status >= "400"],
     )
@@ -131,9 +131,10 @@ def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping
     return _resolved(document, found)
 
 
-def _required_query(operation: Mapping[str, Any]) -> str:
-    """The query parameters that must be given, as variables of the path."""
-    found = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query" and one.get("required")]
+def _query(operation: Mapping[str, Any]) -> str:
+    """The query parameters of a valid request, as variables of the path: those required, and those with an example."""
+    query = [one for one in operation.get("parameters", ()) if one["in"] == "query"]
+    found = [one["name"] for one in query if one.get("required") or "examples" in one]
     return f"?{'&'.join(f'{name}={{{name}}}' for name in found)}" if found else ""
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from console.access import zone_of
 from console.customers.listing import PeopleQuery, find_page, person_rows
 from console.customers.person import person_head
-from console.inbox.facts import field_label, field_value
+from conversations.common.field_labels import field_label, field_value
 from conversations.customers.merge import read_preview
 from conversations.customers.preview import FieldMove, Outcome
 from conversations.models import Persona

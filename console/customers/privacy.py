@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -17,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.access import enter
 from conversations.common.merged import find_persona
+from conversations.handover.attachments import waiting_files
 from conversations.models import Attachment, Persona
 from privacy.erasure.request import request_erasure
 from privacy.export.customer import CustomerExport
@@ -38,12 +40,18 @@ def erasure_preview(persona: Persona) -> dict[str, int]:
     upcoming = Booking.objects.filter(**theirs, state=BookingState.CONFIRMED, starts_at__gt=timezone.now())
     return {
         "conversations": persona.conversations.count(),
-        "files": Attachment.objects.filter(conversation__persona=persona).count(),
+        "files": Attachment.objects.filter(conversation__persona=persona).count() + _waiting(persona).count(),
         "upcoming": upcoming.count(),
         "open_todos": Todo.objects.filter(IS_WAITING, **theirs).count(),
         "open_tickets": Ticket.objects.filter(**theirs).exclude(state=TicketState.CLOSED).count(),
         "merged": persona.absorbed.count(),
     }
+
+
+def _waiting(persona: Persona) -> QuerySet[Attachment]:
+    """The files for the customer's next message, also under the names of those merged into them."""
+    absorbed = persona.absorbed.values_list("external_id", flat=True)
+    return waiting_files(persona.project_id, [persona.external_id, *absorbed])
 
 
 @require_safe

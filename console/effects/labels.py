@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext
 
 from console.timestamps import short_day, short_weekday
-from console.tool_words import TOOL_WORDS
 from projects.common.translation import lazy
 from tools.engine.ledger import needs_approval
+from tools.engine.tool_words import TOOL_WORDS
 from tools.models import AfterActionState, Effect, EffectState, ReceiptState
 
 

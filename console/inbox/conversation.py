@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from console.access import zone_of
 from console.inbox.activity import activity_of
-from console.inbox.facts import consents_of, facts_of, field_label
+from console.inbox.facts import consents_of, facts_of
 from console.inbox.listing import UNNAMED, initials
 from console.inbox.operator import operator_context
 from console.inbox.ticket_form import related_tickets
@@ -21,6 +21,7 @@ from console.promises.rows import promises_to
 from console.timestamps import format_timestamp, short_weekday
 from console.todos.related import related_todos
 from conversations.common.customer_names import conversation_names
+from conversations.common.field_labels import field_label
 from conversations.common.presenters import directives_payload
 from conversations.inbox.notes import unread_mentions
 from conversations.inbox.tags import tags_of

@@ -6,27 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.conf.locale import LANG_INFO
-from django.utils.translation import get_language_info, gettext
+from django.utils.translation import gettext
 
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.consents import consent_history
+from conversations.common.field_labels import LABELS, field_label, field_value
 from conversations.common.queries import read_fields
 from conversations.models import ConsentSource, Conversation, Message, PersonaField
 from conversations.models.persona import Strength
-from projects.common.phones import readable_phone
 from projects.common.translation import lazy
 
-LABELS = {
-    "name": lazy("Name"),
-    "phone": lazy("Phone"),
-    "email": lazy("E-mail"),
-    "language": lazy("Language"),
-    "sms_opt_in": lazy("Texts"),
-    "email_opt_in": lazy("E-mails"),
-    "call_opt_in": lazy("Calls"),
-    "recording_opt_in": lazy("Recordings"),
-}
 FIRST = tuple(LABELS)
 SOURCES: Mapping[ConsentSource, str] = {
     ConsentSource.CUSTOMER: lazy("said by the customer"),
@@ -34,7 +23,6 @@ SOURCES: Mapping[ConsentSource, str] = {
     ConsentSource.API: lazy("set through the API"),
     ConsentSource.CHANNEL: lazy("set on the channel"),
 }
-ANSWERS = {"true": lazy("Opted in"), "false": lazy("Opted out")}
 
 
 @dataclass(frozen=True)
@@ -128,26 +116,6 @@ def _fact(field: PersonaField, numbers: Mapping[UUID, int]) -> Fact:
         message=number,
         message_id=field.message_id if number is not None else None,
     )
-
-
-def field_label(key: str) -> str:
-    return LABELS.get(key) or key.replace("_", " ").replace(".", " ").capitalize()
-
-
-def field_value(key: str, value: str) -> str:
-    """The value of a field for display: a consent and a language in words, a number with spaces."""
-    if key.endswith("_opt_in"):
-        return ANSWERS.get(value, value)
-    if key == "phone":
-        return readable_phone(value)
-    if key == "language":
-        return language_name(value)
-    return value
-
-
-def language_name(code: str) -> str:
-    """The name of a language in the reader's own, or the code if Django doesn't know it."""
-    return str(get_language_info(code)["name_translated"]) if code in LANG_INFO else code
 
 
 def _source(field: PersonaField, *, is_here: bool) -> str:

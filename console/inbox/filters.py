@@ -13,7 +13,6 @@ from console.inbox.query import CELL, InboxQuery
 from console.inbox.reasons import LABELS
 from console.search import UNASSIGNED
 from console.timestamps import short_date
-from console.tool_words import title_of_tool
 from conversations.analytics.definitions import DEFINITIONS
 from conversations.analytics.outcomes import NONE, Slice
 from conversations.handover.assignment import possible_assignees
@@ -22,6 +21,7 @@ from conversations.models import Channel, ConversationStatus, Tag, TagColor
 from projects.common.translation import lazy
 from projects.models import User
 from projects.models.permissions import Entry
+from tools.engine.tool_words import title_of_tool
 
 STATES = (("snoozed", lazy("Snoozed")), ("closed", lazy("Closed")))
 RATINGS = (("any", lazy("Rated")), ("good", lazy("4 or 5 stars")), ("bad", lazy("1 or 2 stars")))

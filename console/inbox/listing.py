@@ -26,6 +26,7 @@ from console.search import (
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.channels import traits_of
 from conversations.common.customer_names import conversation_names
+from conversations.common.file_lines import without_brackets
 from conversations.inbox.notes import mentioned_in
 from conversations.inbox.tags import tags_of
 from conversations.inbox.waiting import Waiting, is_mine
@@ -227,7 +228,7 @@ def _row(row: Conversation, context: RowContext, *, message: Message | None, wor
         reasons=context.reasons.get(row.pk, ()),
         tags=context.tags.get(row.pk, ()),
         speaker=MessageRole(message.role).label if message and message.role != MessageRole.USER else "",
-        pieces=excerpt(message.content, words) if message else [],
+        pieces=excerpt(without_brackets(message.content), words) if message else [],
         at=now,
     )
 

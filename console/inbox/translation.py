@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 from django.utils.translation import get_language, get_language_from_request
 
-from console.inbox.facts import language_name
 from conversations.assist.translation import customer_language_code
+from conversations.common.field_labels import language_name
 from conversations.models import Conversation
 
 # Languages that write the names of languages with a capital.

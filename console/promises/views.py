@@ -31,7 +31,6 @@ from console.promises.metrics import PromiseCounts, PromiseMetrics, promise_metr
 from console.promises.rows import STATES as STATE_SIGNS
 from console.promises.rows import list_promises
 from console.timestamps import month_day, short_date, short_day
-from console.tool_words import title_of_tool
 from conversations.analytics.outcomes import Slice
 from conversations.analytics.period import LONGEST_DAYS, Period, days_until, last_days
 from conversations.models import Channel, Conversation
@@ -41,6 +40,7 @@ from projects.models import Project, User
 from projects.models.key import Scope
 from tenancy.scope import tenant_tx
 from tools.engine.promise_answers import ANSWERS
+from tools.engine.tool_words import title_of_tool
 from tools.models import Promise, PromiseState
 
 PERIODS = (7, 30, 90)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from console.tool_words import title_of_tool
+from tools.engine.tool_words import title_of_tool
 
 register = template.Library()
 register.filter("tool_title", title_of_tool)

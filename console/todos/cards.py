@@ -24,7 +24,6 @@ from console.todos.labels import (
     icon_of,
     with_tool_titles,
 )
-from console.tool_words import title_of_tool
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from todos.approvals.permissions import needs_second
@@ -35,6 +34,7 @@ from todos.models import Approval, Todo, TodoEvent, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.handler import Contact
+from tools.engine.tool_words import title_of_tool
 
 NOBODY = lazy("No recipient yet")
 NO_ADDRESS = {"email": lazy("No e-mail address"), "sms": lazy("No phone number")}

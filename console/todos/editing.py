@@ -36,7 +36,6 @@ from console.todos.form import (
     stored_form,
 )
 from console.todos.labels import with_tool_titles
-from console.tool_words import title_of_tool
 from conversations.common.customer_names import customer_names
 from conversations.models import Persona
 from projects.common.api_error import ApiError
@@ -49,6 +48,7 @@ from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.services import TodoChanged, edit_todo, get_todo, make_todo
 from tools.engine.catalogue import CompiledTool
+from tools.engine.tool_words import title_of_tool
 
 # Customers offered for selection, newest first.
 MOST_CUSTOMERS = 100

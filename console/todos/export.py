@@ -10,10 +10,10 @@ from django.http import QueryDict
 from console.csv_export import Batch, CsvList, page_by_id
 from console.todos.labels import SOURCES, STATUS_LABELS
 from console.todos.listing import narrowed, parse_query
-from console.tool_words import capitalized
 from conversations.common.customer_names import customer_names
 from projects.models.permissions import Entry
 from todos.models import Todo
+from tools.engine.tool_words import capitalized
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from console.agent.form_fields import FormField, FormFields
 from console.parameters import parse_uuid
 from console.todos.arguments import properties_of
 from console.todos.contact_form import CONTACT
-from console.tool_words import argument_label
 from conversations.models import Conversation, Persona
 from projects.common.api_error import ApiError
 from projects.common.differences import Change
@@ -25,6 +24,7 @@ from todos.content.plans import LONGEST_DESCRIPTION
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo, TodoType
 from tools.engine.catalogue import CompiledTool
+from tools.engine.tool_words import argument_label
 
 ARGUMENT = "arguments."
 

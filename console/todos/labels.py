@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from django.utils.translation import gettext, ngettext
 
 from console.effects.labels import StateLabel
-from console.tool_words import capitalized, title_of_tool
 from projects.common.translation import lazy
 from projects.models import Role
 from todos.models import TodoSource, TodoStatus
+from tools.engine.tool_words import capitalized, title_of_tool
 
 S = TodoStatus
 STATUS_LABELS: Mapping[str, StateLabel] = {

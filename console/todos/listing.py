@@ -17,7 +17,6 @@ from console.todos.board import MOST_COUNTED, count_text, status_counts
 from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
 from console.todos.labels import SOURCES, STATUS_LABELS, undeliverable_warning
-from console.tool_words import capitalized
 from projects.models.permissions import Entry
 from todos.approvals.validity import may_approve, undeliverable_of, why_not_runnable
 from todos.content.deliverability import TextRefusal
@@ -25,6 +24,7 @@ from todos.content.snapshot import compiled_tools, content_of, hash_of
 from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from tools.engine.catalogue import CompiledTool
 from tools.engine.execution.handler import Contact
+from tools.engine.tool_words import capitalized
 from tools.services.messaging.sms import TextRules
 
 PAGE = 50

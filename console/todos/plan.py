@@ -12,12 +12,12 @@ from django.utils.translation import gettext
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, hidden_count, mark_hidden
 from console.todos.labels import LETTERS
-from console.tool_words import argument_label, title_of_tool
 from projects.common import differences
 from projects.common.differences import Change
 from projects.common.translation import lazy
 from todos.content.plans import names_addressee
 from tools.engine.catalogue import CompiledTool
+from tools.engine.tool_words import argument_label, title_of_tool
 
 Content = Mapping[str, Any]
 # Argument names that may hold a recipient.

@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from uuid import UUID
 
-from console.tool_words import title_of_tool
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from todos.models import Approval, StandingRule
+from tools.engine.tool_words import title_of_tool
 
 LOOKED_AT = 300
 ENOUGH = 10

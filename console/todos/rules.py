@@ -21,7 +21,6 @@ from console.agent.page import tab_url
 from console.layout import shell_context
 from console.todos.cards import cards_of
 from console.todos.plan import plain
-from console.tool_words import argument_label, title_of_tool
 from projects.common.api_error import ApiError
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -30,6 +29,7 @@ from todos.approvals.standing_rules import create_rule, draft_rule, preview_rule
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo
 from todos.services import get_todo
+from tools.engine.tool_words import argument_label, title_of_tool
 
 EQUALS, ONE_OF, AT_MOST, ANYTHING = "equals", "one_of", "at_most", "anything"
 USUAL_PER_DAY = "20"

@@ -15,10 +15,10 @@ from console.timestamps import Timestamp, format_timestamp
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, mark_hidden
 from console.todos.plan import plain
-from console.tool_words import argument_label
 from todos.models import Todo, TodoCall, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
 from tools.engine.catalogue import CompiledTool
+from tools.engine.tool_words import argument_label
 from tools.models import EffectState
 
 LONGEST_RESULT = 2_000

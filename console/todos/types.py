@@ -24,7 +24,6 @@ from console.timestamps import Timestamp, format_timestamp
 from console.todos.form import addresses_in
 from console.todos.labels import icon_of
 from console.todos.plan import plain
-from console.tool_words import title_of_tool
 from console.undo import announce_undoable
 from projects.common.api_error import ApiError
 from projects.common.translation import lazy
@@ -38,6 +37,7 @@ from todos.content.snapshot import compiled_tools
 from todos.content.types import remove_type, save_type, types_of
 from todos.models import Approval, SecondApprover, StandingRule, TodoType
 from tools.engine.catalogue import CompiledTool
+from tools.engine.tool_words import title_of_tool
 
 TAB = "todos"
 APPROVERS = (

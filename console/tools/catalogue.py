@@ -13,7 +13,6 @@ from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
-from console.tool_words import ARGUMENT_WORDS, summary_of
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
@@ -32,6 +31,7 @@ from tools.engine.catalogue import (
 from tools.engine.definition import Trigger
 from tools.engine.platform import stored_definitions
 from tools.engine.registry import builtin_tools
+from tools.engine.tool_words import ARGUMENT_WORDS, summary_of
 from tools.models import Effect, EffectState
 
 CHANNELS = (

@@ -14,7 +14,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.access import enter, zone_of
 from console.layout import shell_context
 from console.timestamps import format_timestamp
-from console.tool_words import conditions_of, summary_of
 from console.tools.catalogue import (
     TRIGGER_LABELS,
     approvals_of,
@@ -41,6 +40,7 @@ from tools.engine.custom.scenario_references import steps_naming_only
 from tools.engine.custom.secrets import has_signing_secret, secret_names
 from tools.engine.custom.version_history import author_names
 from tools.engine.definition import ActionType
+from tools.engine.tool_words import conditions_of, summary_of
 from tools.models import CustomTool
 
 ACTIONS = {

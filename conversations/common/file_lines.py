@@ -40,9 +40,23 @@ def content_with_files(words: str, names: Iterable[str]) -> str:
 
 
 def words_of(content: str, names: Iterable[str]) -> str:
-    """The customer's words, without the lines of files that are shown beside them."""
-    shown = {file_line(name) for name in names}
+    """The words of a message, without those that stand for files shown beside them: a customer's lines, or the names that
+    an operator's files are sent with.
+    """
+    found = list(names)
+    if content == ", ".join(found):
+        return ""
+    shown = {*map(file_line, found)}
     return "\n".join(line for line in content.split("\n") if line not in shown)
+
+
+def without_brackets(content: str) -> str:
+    """The content of a message for a list: its words, then the names of its files."""
+    names, words = list[str](), list[str]()
+    for line in content.split("\n"):
+        found = _LINE.match(line)
+        (names if found else words).append((found[1] or found[2]) if found else line)
+    return "\n".join(filter(None, (*words, ", ".join(names))))
 
 
 def files_in(content: str) -> list[str]:

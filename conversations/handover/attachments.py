@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -162,14 +162,20 @@ def _store(project: Project, content: bytes, /, *, name: str, content_type: str,
 
 
 def take_unsent(
-    conversation: Conversation, ids: Sequence[UUID], *, is_customers: bool = False, senders: Collection[str] = ()
+    conversation: Conversation,
+    ids: Sequence[UUID],
+    *,
+    is_customers: bool = False,
+    senders: Collection[str] = (),
+    uploaded_after: datetime | None = None,
 ) -> list[StoredAttachment]:
-    """Lock the files to be sent, in the given order: those of the conversation, or those that wait for one of `senders`.
-    Raises Unprocessable for one that is unknown or was sent, or that the other side uploaded.
+    """Lock the files to be sent, in the given order: those of the conversation, or those that one of `senders` uploaded
+    after that time. Raises Unprocessable for one that is unknown or was sent, or that the other side uploaded.
     """
     rows = _unsent(conversation, is_customers=is_customers)
     if senders:
-        rows |= waiting_files(conversation.project_id, senders)
+        own = waiting_files(conversation.project_id, senders)
+        rows |= own.filter(created_at__gt=uploaded_after) if uploaded_after else own
     rows = rows.select_for_update(of=("self",)).filter(pk__in=ids)
     found = {row.pk: row for row in rows.defer("content").order_by("id")}
     for id in ids:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from math import ceil
 from typing import Any, cast
 from uuid import UUID
@@ -147,17 +148,18 @@ def post_with_files(
     attachments: Sequence[UUID],
     *,
     senders: Collection[str] = (),
+    uploaded_after: datetime | None = None,
     project_id: UUID | None = None,
 ) -> Posted:
     """Post a customer's message with uploaded files, as `post_message` does. `senders` are the `external_id`s of the
-    customer whose waiting files it may send.
+    customer whose waiting files it may send, if they were uploaded after that time.
 
     Raises Unprocessable for a file that is unknown, was sent, or isn't the customer's own.
     """
     if not attachments:
         return post_message(conversation_id, content, project_id=project_id)
     conversation = Conversation.objects.select_for_update(of=("self",)).get(pk=conversation_id)
-    files = take_unsent(conversation, attachments, is_customers=True, senders=senders)
+    files = take_unsent(conversation, attachments, is_customers=True, senders=senders, uploaded_after=uploaded_after)
     words = content_with_files(content, [file["name"] for file in files])
     posted = post_message(conversation_id, words, attachments=files, project_id=project_id)
     mark_sent(attachments, message=posted.message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property, partial
 from typing import cast
 from uuid import UUID
@@ -91,9 +92,15 @@ class Visit:
         new one.
         """
         chats = Conversation.objects.filter(persona=self.persona, channel=Channel.PORTAL)
-        if self._last_proof is not None and not self._last_proof.is_recent:
-            chats = chats.filter(created_at__gt=self._last_proof.verified_at + RECENT)
+        if self.expired_at is not None:
+            chats = chats.filter(created_at__gt=self.expired_at)
         return chats.order_by("-created_at").first()
+
+    @property
+    def expired_at(self) -> datetime | None:
+        """The time since which the visitor may be somebody else: the end of a verification that wasn't renewed."""
+        proof = self._last_proof
+        return proof.verified_at + RECENT if proof is not None and not proof.is_recent else None
 
     @cached_property
     def _last_proof(self) -> Proof | None:
@@ -240,14 +247,17 @@ def required_proof(visit: Visit) -> str:
 
 
 def post_customer_message(visit: Visit, content: str, *, attachments: Sequence[UUID] = ()) -> Posted:
-    """Post a customer's message. It begins a new conversation if there is none or the last one is closed.
+    """Post a customer's message. It begins a new conversation if there is none or the last one is closed. Files from
+    before an expired verification are refused.
 
     Two concurrent first messages end up in the same conversation.
     """
     admit_turn(visit.project)
     conversation = visit.chat() or _start_once(visit)
     senders = visit.names if attachments else ()
-    post = partial(post_with_files, content=content, attachments=attachments, senders=senders)
+    post = partial(
+        post_with_files, content=content, attachments=attachments, senders=senders, uploaded_after=visit.expired_at
+    )
     try:
         with tenant_tx(cast(UUID, visit.persona.organization_id)):
             return post(conversation.pk)

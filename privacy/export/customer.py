@@ -13,24 +13,42 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 from pydantic_core import to_json
 
+from conversations.common.field_labels import field_label, field_value
 from conversations.common.merged import find_persona
 from conversations.files.contents import content_of, load
 from conversations.files.places import FileGone
 from conversations.live.archive import ARCHIVED, find_archive, read_messages
-from conversations.models import ArchivedTranscript, Attachment, Conversation, Note, Persona, PersonaField, Turn
+from conversations.models import (
+    ArchivedTranscript,
+    Attachment,
+    ConsentChange,
+    ConsentKind,
+    Conversation,
+    Note,
+    Persona,
+    PersonaField,
+    Turn,
+)
 from jobs.models import Job, ModelCall
 from privacy.export.records import Record, all_records, contents_of, ordered, record, records_of
 from privacy.export.zip_stream import ZipStream
 from privacy.subjects import conversations_of, ids_of_conversations, ids_outside_conversations, rows_of
-from projects.common.differences import label_of
 from projects.models import Project
 from tenancy.scope import tenant_tx
-from todos.models import Todo
-from tools.models import Effect, Promise
+from todos.models import Todo, TodoStatus
+from tools.engine.tool_words import title_of_tool
+from tools.models import Booking, BookingState, Effect, Promise, Ticket, TicketState
 from tools.services.bookings.search import config_of
 
 FORMAT = "makegood-customer/1"
 UNSAFE = re.compile(r"[^\w.\- ]+")
+# Codes in the records that the pages name.
+NAMED = (
+    (ConsentChange, "kind", ConsentKind),
+    (Booking, "state", BookingState),
+    (Ticket, "state", TicketState),
+    (Todo, "status", TodoStatus),
+)
 MISSING = b"The storage doesn't have this file any more.\n"
 
 
@@ -165,7 +183,9 @@ def _page(conversation: Conversation, files: list[Record]) -> str:
         "conversation": conversation,
         "messages": [(message, by_message.get(message.pk, [])) for message in read_messages(conversation)],
         "promises": Promise.objects.filter(**inside).order_by("created_at"),
-        "effects": Effect.objects.filter(**inside).order_by("created_at"),
+        "effects": [
+            (title_of_tool(effect.tool), effect) for effect in Effect.objects.filter(**inside).order_by("created_at")
+        ],
         "todos": Todo.objects.filter(**inside).order_by("created_at"),
         "notes": Note.objects.filter(**inside).order_by("pk"),
     }
@@ -184,10 +204,19 @@ def _add_customer(zip_file: ZipStream, personas: list[UUID], index: list[dict[st
         "exported_at": timezone.now(),
         "personas": Persona.objects.filter(pk__in=personas).order_by("pk"),
         "fields": [
-            (label_of(field.key), field)
+            (field_label(field.key), field_value(field.key, field.value), field.quote)
             for field in PersonaField.objects.filter(persona_id__in=personas).order_by("key")
         ],
-        "records": records,
+        "records": _readable(records),
         "conversations": index,
     }
     zip_file.add("index.html", render_to_string("privacy/export/index.html", context))
+
+
+def _readable(records: dict[str, list[Record]]) -> dict[str, list[Record]]:
+    """The records with names in place of codes."""
+    shown = {**records}
+    for model, field_name, choices in NAMED:
+        name = contents_of(model).name
+        shown[name] = [{**one, field_name: choices(one[field_name]).label} for one in records.get(name, [])]
+    return shown

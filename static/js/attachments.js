@@ -16,9 +16,12 @@ const PLAYED = /^(audio|video)\//;
 // The beginning of a line that stands for a voice message, audio or a video. What was said may follow.
 const HEARD = /^\[(Voice message|Audio|Video)(, \d[^\]]*)?\] ?/;
 
-/** The customer's words, without the lines that stand for files shown beside them. */
+/** The words of a message, without those that stand for files shown beside them: a customer's lines, or the names that an
+ * operator's files are sent with. */
 export function wordsOf({ content, attachments: files = [] }) {
-  const shown = files.map(({ name }) => `[File: ${name}]`);
+  const names = files.map(({ name }) => name);
+  if (content === names.join(", ")) return "";
+  const shown = names.map((name) => `[File: ${name}]`);
   const isPlayed = files.some(({ content_type }) => PLAYED.test(content_type));
   const lines = content.split("\n").flatMap((line) => {
     if (shown.includes(line)) return [];

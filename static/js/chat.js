@@ -139,8 +139,9 @@ export class Chat {
   }
 
   fromAgent(message, { turn, selected, isReply }) {
-    const spans = turn ? place(message.content, promisesOf(message, turn)) : [];
-    const words = marked(message.content, spans, (span, text, after) => [
+    const content = wordsOf(message);
+    const spans = turn ? place(content, promisesOf(message, turn)) : [];
+    const words = marked(content, spans, (span, text, after) => [
       mark({ tone: promiseState(span.rows[0], turn)[0], number: span.number, words: text }),
       after,
     ]);
@@ -154,7 +155,7 @@ export class Chat {
         onclick: (event) => this.clicked(event, turn),
       },
       face,
-      message.content && h("p", { dir: "auto" }, words),
+      content && h("p", { dir: "auto" }, words),
       spans.length > 0 && this.promised(spans, turn),
       cards(message.blocks),
       attachments(message.attachments),

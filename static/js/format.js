@@ -96,3 +96,21 @@ export const between = (from, to) => new Date(to) - new Date(from);
 
 /** "check_availability" → "Check availability" */
 export const words = (name) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll("_", " ");
+
+const FIELDS = {
+  name: gettext("Name"),
+  phone: gettext("Phone"),
+  email: gettext("E-mail"),
+  language: gettext("Language"),
+  sms_opt_in: gettext("Texts"),
+  email_opt_in: gettext("E-mails"),
+  call_opt_in: gettext("Calls"),
+  recording_opt_in: gettext("Recordings"),
+  date: gettext("Date"),
+  time: gettext("Time"),
+  party_size: gettext("Party size"),
+  notes: gettext("Notes"),
+};
+
+/** The name of a customer's field for people. Fields of the business's own are named after their keys. */
+export const fieldLabel = (key) => FIELDS[key] ?? words(key.replaceAll(".", " "));

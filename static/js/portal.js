@@ -79,7 +79,7 @@ function show(message) {
   if (message.role === "agent") end(message.turn);
   if (message.role === "user") askForRating(false);
   const pending = message.role === "user" && log.querySelector(`.po-said[aria-busy][data-role="user"]`);
-  const element = said(message.role, message.role === "user" ? wordsOf(message) : message.content, { "data-id": message.id, author: message.author });
+  const element = said(message.role, wordsOf(message), { "data-id": message.id, author: message.author });
   for (const block of message.blocks ?? []) if (CARDS[block.type]) element.append(CARDS[block.type](block));
   element.append(attachments(message.attachments) ?? "");
   if (pending) pending.replaceWith(element);

@@ -1,9 +1,10 @@
 // The exchange of a turn, with quoted evidence marked in place.
 import { h, icon, linked, refill, state } from "./dom.js";
+import { fieldLabel } from "./format.js";
 import { gettext } from "./i18n.js";
 import { isPromise, mark, marked, place, placeReply } from "./marks.js";
 import { holder, promiseState } from "./promise_state.js";
-import { isReplying, reading, replyText } from "./turn.js";
+import { isReplying, noticed, reading, replyText } from "./turn.js";
 
 const gloss = (tone, name, text) => h("small", { "data-s": tone }, icon(name), text);
 
@@ -35,7 +36,7 @@ function customer(asked, observed) {
       { class: "mg-gl" },
       mark({ tone: "act", words: text }),
       after,
-      gloss("act", "eye", span.rows.map((row) => noticed(row, asked.content)).join(", ")),
+      gloss("act", "eye", span.rows.map(({ field, value }) => noticed(field, value, asked.content)).join(", ")),
     ),
   ]);
   const others = observed.filter((row) => !found.has(row));
@@ -46,12 +47,10 @@ function customer(asked, observed) {
         "p",
         { class: "mg-flow ts" },
         state("act", "eye", gettext("Noticed")),
-        others.map((row) => h("span", { class: "mg-tag", title: row.quote }, `${row.field}: ${row.value}`)),
+        others.map((row) => h("span", { class: "mg-tag", title: row.quote }, `${fieldLabel(row.field)}: ${row.value}`)),
       ),
   ];
 }
-
-const noticed = ({ field, value }, content) => (content.includes(value) ? field : `${field}: ${value}`);
 
 function answer(turn, draft) {
   if (turn.status === "superseded") return withdrawn(turn);

@@ -1,6 +1,6 @@
 // Helpers for turns.
 import { now } from "./clock.js";
-import { seconds, words } from "./format.js";
+import { fieldLabel, seconds, words } from "./format.js";
 import { fill, gettext } from "./i18n.js";
 
 const OPEN_JOB = new Set(["queued", "running"]);
@@ -45,7 +45,10 @@ export function tookOf(turn) {
 export const replyText = (turn) => turn.reply?.content ?? "";
 
 export const observedWords = (turn) =>
-  turn.observed.map(({ field, value, quote }) => (quote.includes(value) ? field : `${field}: ${value}`));
+  turn.observed.map(({ field, value, quote }) => noticed(field, value, quote));
+
+/** What was learned about a customer: the field's name, and its value if the text doesn't show it. */
+export const noticed = (field, value, text) => (text.includes(value) ? fieldLabel(field) : `${fieldLabel(field)}: ${value}`);
 
 const RULES = {
   in_progress: {

@@ -1,9 +1,11 @@
 // Files of a message: images as pictures, everything else by name.
 import { h, icon, link, pageAddress, words } from "./dom.js";
 
-/** The customer's words, without the lines that stand for files shown beside them. */
+/** The words of a message, without those that stand for files shown beside them. */
 export function wordsOf({ content, attachments }) {
-  const lines = (attachments ?? []).map(({ name }) => `[File: ${name}]`);
+  const names = (attachments ?? []).map(({ name }) => name);
+  const lines = names.map((name) => `[File: ${name}]`);
+  if (content === names.join(", ")) return "";
   return content.split("\n").filter((line) => !lines.includes(line)).join("\n");
 }
 

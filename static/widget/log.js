@@ -90,7 +90,7 @@ export class Log {
       key: isReply ? `reply:${message.turn}` : message.id,
       build,
       update: (element) => {
-        this.fill(element, { text: message.content, blocks: message.blocks ?? [] });
+        this.fill(element, { text: wordsOf(message), blocks: message.blocks ?? [] });
         if (!element.querySelector(".files")) element.append(renderFiles(message.attachments) ?? "");
       },
     };

@@ -14,6 +14,7 @@ from tests.api.documented import document, validate
 
 LONGEST_SUMMARY = 80
 FREE = "/api/v1/bookings/free"
+ORDERS = "/api/v1/orders"
 
 
 def operations() -> Iterator[dict[str, Any]]:
@@ -48,6 +49,12 @@ def test_every_operation_has_an_example_that_matches_its_schema() -> None:
 def test_a_printed_request_has_the_query_parameters_that_must_be_given() -> None:
     [request] = [one.request for group in read_reference(document()) for one in group.operations if one.path == FREE]
     assert "/bookings/free?date=$DATE" in request
+
+
+def test_a_printed_request_has_one_of_two_alternative_parameters() -> None:
+    """Neither is required by itself."""
+    [request] = [one.request for group in read_reference(document()) for one in group.operations if one.path == ORDERS]
+    assert "/orders?persona=$PERSONA" in request
 
 
 def test_an_example_contains_no_placeholder() -> None:

@@ -14,11 +14,12 @@ from django.test import AsyncClient, Client
 
 from conversations.handover.attachments import upload, upload_ahead
 from conversations.models import Attachment, Conversation, Message, Note, Persona
-from conversations.turns.services import post_message, start_conversation
+from conversations.turns.services import give_fields, post_message, start_conversation
 from privacy.registry import OF_CUSTOMERS
 from projects.models import ApiKey, AuditAction, AuditEntry
 from tenancy.threads import in_db
 from tests.conftest import Tenant
+from tests.console.pages.conftest import add_effect
 from tests.privacy.rows import MARK, fill_for_customer
 
 UNSAFE_WORDS = "</article><script>alert('x')</script>"
@@ -56,7 +57,19 @@ def test_an_export_has_the_conversation_as_json_and_as_a_page(tenant: Tenant) ->
     assert document["conversations"][0]["metadata"] == {"table": 7}
     assert "Do you have a table?" in found.read(name.replace(".json", ".html")).decode()
     page = found.read("index.html").decode()
-    assert ("Ada Lovelace" in page, "+393475550142" in page) == (True, True)
+    assert ("Ada Lovelace" in page, "+39 347 555 0142" in page) == (True, True)
+
+
+def test_the_pages_of_an_export_name_tools_and_fields(tenant: Tenant) -> None:
+    conversation = begin(tenant)
+    add_effect(tenant, conversation, tool="send_sms_tool")
+    with tenant.tx():
+        give_fields(conversation.persona, {"language": "de", "sms_opt_in": "true"})
+    found = read(tenant, conversation.persona_id)
+    [name] = [one for one in found.namelist() if one.startswith("conversations/") and one.endswith(".html")]
+    index, page = found.read("index.html").decode(), found.read(name).decode()
+    assert ("German" in index, "sms_opt_in" in index, ">Texts<" in index) == (True, False, True)
+    assert ("Send SMS" in page, "send_sms_tool" in page) == (True, False)
 
 
 def test_words_of_the_customer_close_no_tag_of_the_page(tenant: Tenant) -> None:

@@ -72,6 +72,7 @@ NOT_HERE = {
     "c/<str:token>/calls": "a call of a script",
     "c/<str:token>/calls/<uuid:call_id>": "JSON for a script",
     "c/<str:token>/calls/<uuid:call_id>/events": "a stream",
+    "p/<slug:project_slug>/<path:rest>": "doesn't exist",
     "demo/shop": "tests/browser/test_portal.py",
     "demo/shop/wp-json/wc/v3/orders": "the demo shop's API",
 }

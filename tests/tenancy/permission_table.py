@@ -549,4 +549,5 @@ ACCOUNT = {
     "invitations/<str:token>": 410,
     "join": 410,
     "k/<slug:project_slug>/<slug:article_slug>": 404,
+    "p/<slug:project_slug>/<path:rest>": 302,
 }

@@ -191,8 +191,8 @@ def test_run_again_requeues_and_counts_failed_jobs(who: str, request: Any, tenan
     chosen = {"action": "run_again", "_selected_action": [str(job.pk) for job in (*jobs, gone)]}
     messages = said(client.post(address(Job, "changelist"), chosen))
     assert "1 of 3 jobs queued again." in messages
-    assert "1 not: Only a failed job can run again; this one is done." in messages
-    assert "1 not: No app has registered the lane 'gone'." in messages
+    assert "1 refused: Only a failed job can run again; this one is done." in messages
+    assert "1 refused: No app has registered the lane 'gone'." in messages
     with tenant.tx():
         assert Job.objects.get(pk=jobs[0].pk).state == State.QUEUED
 

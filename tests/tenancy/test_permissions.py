@@ -655,6 +655,7 @@ def test_an_unknown_token_is_404(route: str) -> None:
 def test_account_pages_respond_to_anonymous_visitors(route: str) -> None:
     path = {"confirm": "account/confirm-email/x/", "reset": "account/password/reset/key/1-x/"}
     url = path["confirm" if "confirm" in route else "reset"] if "^" in route else route.replace("<int:pk>", "1")
+    url = url.replace("<slug:project_slug>", "shop")
     assert Client().get(f"/{url}").status_code == ACCOUNT[route]
 
 

@@ -10,7 +10,7 @@ import pytest
 from django.test import AsyncClient, Client
 from django.urls import reverse
 
-from conversations.handover.attachments import upload
+from conversations.handover.attachments import upload, upload_ahead
 from conversations.models import Conversation, Persona
 from projects.models import Role
 from tests.conftest import Tenant, member_of
@@ -28,10 +28,11 @@ def test_the_dialog_says_what_is_lost(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi", guest="1", name="Giulia Ferri")
     with tenant.tx():
         upload(row, PNG, name="me.png", by=tenant.owner)
+        upload_ahead(tenant.project, "1", PNG, name="waiting.png")
     page = owner.get(url(tenant, row, "person")).content.decode()
     assert "Erase Giulia Ferri?" in page
     assert "1 conversation with its messages and notes" in page
-    assert "1 file<" in page
+    assert "2 files<" in page
 
 
 def test_an_erasure_needs_the_tick(owner: Client, tenant: Tenant) -> None:

@@ -599,7 +599,7 @@ def test_the_administration_cancels_open_todos(owner: Client, tenant: Tenant, ma
     put(tenant, over, TodoStatus.COMPLETED)
     form = {"action": "cancel", "_selected_action": [str(open_one.pk), str(over.pk)]}
     text = owner.post(reverse("admin:todos_todo_changelist"), form, follow=True).content.decode()
-    assert ("1 of 2 todos cancelled." in text, "1 not cancelled: This todo is completed" in text) == (True, True)
+    assert ("1 of 2 todos canceled." in text, "1 refused: This todo is completed" in text) == (True, True)
     assert [state(tenant, one) for one in (open_one, over)] == ["cancelled", "completed"]
     with tenant.tx():
         event = open_one.history.get(what="cancelled")

@@ -55,6 +55,12 @@ def test_a_page_of_somebody_elses_project_stands_in_the_shell_of_ones_own(tenant
     assert stranger.project.name not in page.content.decode()
 
 
+def test_an_address_without_a_page_stands_in_the_shell(tenant: Tenant) -> None:
+    page = signed_in(tenant.owner).get(f"{reverse('dashboard', args=[tenant.project.slug])}no/such/page")
+    assert (page.status_code, page.templates[0].name) == (404, "404.html")
+    assert f'href="{reverse("inbox", args=[tenant.project.slug])}"' in page.content.decode()
+
+
 def test_a_user_without_a_project_reads_the_error_alone(database: None, tenant: Tenant) -> None:
     page = signed_in(User.objects.create_user("lena@example.com")).get(reverse("inbox", args=[tenant.project.slug]))
     assert (page.status_code, "mg-app" in page.content.decode()) == (404, False)

@@ -16,12 +16,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conversations.models import Conversation, Message, Persona
+from conversations.models import Attachment, Conversation, Message, Persona
 from conversations.portal.chat_start import ChatState, load_chat_state
 from conversations.portal.session import open_visit
 from conversations.turns.services import give_fields, post_message
 from tests.conftest import Tenant
 from tests.conversations.conftest import begin
+from tests.conversations.handover.test_attachments import PNG
 from tests.conversations.portal.test_portal import token_of
 from tests.conversations.tool_runs.test_appointments import soon
 from tests.conversations.tool_runs.turns import Turns
@@ -48,6 +49,15 @@ class Page:
 
     def say(self, content: str) -> None:
         assert Client().post(self.link, {"content": content}).status_code == 302
+
+    def upload(self) -> str:
+        """The id of an uploaded file."""
+        sent = Client().post(f"{self.link}/attachments?name=a.png", PNG, content_type="application/octet-stream")
+        return str(sent.json()["id"])
+
+    def send(self, attachment: str) -> int:
+        body = {"content": "", "attachments": [attachment]}
+        return Client().post(self.link, body, headers={"Accept": "application/json"}).status_code
 
     def prove(self, method: str) -> None:
         with self.turns.tenant.tx():
@@ -106,6 +116,18 @@ def test_a_verified_customers_chat_is_hidden_when_the_verification_expires(page:
         said = Message.objects.filter(conversation__channel="portal").order_by("pk")
         assert len({message.conversation_id for message in said}) == 2
     assert "What did I say?" in page.look()
+
+
+def test_a_file_from_before_the_verification_expired_is_refused(page: Page) -> None:
+    """Its id may be in the history of a browser that somebody else uses now."""
+    page.turns.configure(caller_verification="code")
+    page.prove("code")
+    earlier, later = page.upload(), page.upload()
+    with page.turns.tenant.tx():
+        Verification.objects.update(verified_at=Now() - OVER)
+        Attachment.objects.filter(pk=earlier).update(created_at=Now() - OVER)
+    assert page.send(earlier) == 422
+    assert page.send(later) == 202
 
 
 def test_an_unverified_customer_keeps_their_chat(page: Page) -> None:

@@ -14,9 +14,11 @@ from django.db.models.functions import Now
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from projects.admin.platform_admin import PlatformAdmin
+from projects.common.translation import lazy, plazy
 from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.engine.business_state import read_state
@@ -27,11 +29,12 @@ from tools.engine.platform.seeds import is_edited
 from tools.engine.platform.stored import StoredDefinition, invalidate_definitions
 from tools.engine.platform.validation import called_tools, definition_problems
 from tools.engine.registry import builtin_tools
+from tools.engine.tool_words import title_of_tool
 from tools.models import PlatformDefinition
 
 FIELDS = ("name", "category", "description", "section", "parameters")
 CHANNELS = (("chat", "chat"), ("phone", "phone"), ("portal", "portal"), ("whatsapp", "whatsapp"), ("sms", "sms"))
-PARAMETERS = "JSON Schema of an object. Leave empty for the defaults."
+PARAMETERS = lazy("JSON Schema of an object. Leave empty for the defaults.")
 
 
 def _wide(*, rows: int) -> forms.Textarea:
@@ -58,7 +61,7 @@ class DefinitionForm(forms.ModelForm):  # type: ignore[type-arg]  # Django has n
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "name" in self.fields:
-            names = [(name, name) for name in sorted(called_tools())]
+            names = [(name, f"{title_of_tool(name)} ({name})") for name in sorted(called_tools())]
             self.fields["name"] = forms.ChoiceField(choices=names)
 
     def clean(self) -> dict[str, Any]:
@@ -95,7 +98,7 @@ class PlatformDefinitionAdmin(PlatformAdmin):
 
     form = DefinitionForm
     fields = FIELDS
-    list_display = ("name", "category", "shortened", "edited", "updated_at")
+    list_display = ("title", "name", "category", "shortened", "edited", "updated_at")
     list_filter = ("category",)
     search_fields = ("name", "description", "section")
     actions = ("flush",)
@@ -124,25 +127,33 @@ class PlatformDefinitionAdmin(PlatformAdmin):
         form = DefinitionForm(request.POST, instance=PlatformDefinition(name=name))
         form.fields.pop("name", None)
         chosen = PreviewForm(request.POST)
-        context = {**self.admin_site.each_context(request), "opts": self.opts, "title": f"Preview of {name}"}
+        context = {
+            **self.admin_site.each_context(request),
+            "opts": self.opts,
+            "title": gettext("Preview of %(name)s") % {"name": title_of_tool(name)},
+        }
         if form.is_valid() and chosen.is_valid():
             project, channel = chosen.cleaned_data["project"], chosen.cleaned_data["channel"]
             context["shown"] = preview_of(name, form.words, project, channel=channel)
         context["forms"] = (form, chosen)
         return TemplateResponse(request, "admin/tools/platformdefinition/preview.html", context)
 
-    @admin.display(description="description")
+    @admin.display(description=plazy("field", "title"), ordering="name")
+    def title(self, row: PlatformDefinition) -> str:
+        return title_of_tool(row.name)
+
+    @admin.display(description=plazy("field", "description"))
     def shortened(self, row: PlatformDefinition) -> str:
         return row.description[:120]
 
-    @admin.display(description="edited", boolean=True)
+    @admin.display(description=plazy("field", "edited"), boolean=True)
     def edited(self, row: PlatformDefinition) -> bool:
         return is_edited(row)
 
-    @admin.action(description="Flush: reload all definitions in every process")
+    @admin.action(description=lazy("Reload the definitions in every process"))
     def flush(self, request: HttpRequest, chosen: QuerySet[PlatformDefinition]) -> None:
         flush_definitions()
-        messages.success(request, "Flushed. Every process reloads the definitions on its next turn.")
+        messages.success(request, gettext("Every process reloads the definitions on its next turn."))
 
 
 def flush_definitions() -> None:

@@ -9,8 +9,10 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from projects.admin.tenant_admin import TenantAdmin
+from projects.common.translation import lazy
 from tenancy.scope import tenant_tx
 from tools.models import Booking, Resource
 from tools.services.bookings.refusals import BookingOver
@@ -35,13 +37,19 @@ class BookingAdmin(TenantAdmin):
     date_hierarchy = "starts_at"
     actions = ("cancel",)
 
-    @admin.action(description="Cancel the selected bookings")
+    @admin.action(description=lazy("Cancel the selected bookings"))
     def cancel(self, request: HttpRequest, bookings: QuerySet[Booking]) -> None:
         """Cancel each booking in a transaction of its tenant, so that one refusal does not stop the others."""
         refused = [reason for booking in bookings if (reason := _refusal(booking))]
-        messages.success(request, f"{len(bookings) - len(refused)} of {len(bookings)} bookings cancelled.")
+        messages.success(
+            request,
+            gettext("%(count)s of %(all)s bookings canceled.")
+            % {"count": len(bookings) - len(refused), "all": len(bookings)},
+        )
         for reason in sorted(set(refused)):
-            messages.warning(request, f"{refused.count(reason)} not: {reason}")
+            messages.warning(
+                request, gettext("%(count)s refused: %(reason)s") % {"count": refused.count(reason), "reason": reason}
+            )
 
 
 def _refusal(booking: Booking) -> str:

@@ -8,12 +8,13 @@ from uuid import UUID
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.async_views import Continued, continues
+from projects.api.example_values import FORMATS
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page
 from projects.api.views import PROJECT_PARAMETER, ProjectView
@@ -63,7 +64,12 @@ class Orders(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
     queries: ClassVar = {
         "GET": (
-            OpenApiParameter("persona", OpenApiTypes.UUID, description="a customer who has signed in to the shop"),
+            OpenApiParameter(
+                "persona",
+                OpenApiTypes.UUID,
+                description="a customer who has signed in to the shop",
+                examples=[OpenApiExample("persona", value=FORMATS["uuid"])],
+            ),
             OpenApiParameter(
                 "wp_user_id",
                 {"type": "integer", "minimum": 1, "maximum": LARGEST},
