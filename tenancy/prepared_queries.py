@@ -7,7 +7,7 @@ model instances. The organization is one of the values: each run uses the curren
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -21,17 +21,36 @@ from tenancy.scope import current_organization_id, template_tenant
 
 M = TypeVar("M", bound=models.Model)
 
-Value = UUID | int | str | datetime
+Value = UUID | int | str | datetime | Collection[UUID]
 
 _TENANT = UUID(int=0xFFFF_0000)
+
+
+class AnyOf(models.Lookup):
+    """`pk__any=ids`: as `pk__in=ids`, but with the ids as one value, however many there are."""
+
+    lookup_name = "any"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:  # type: ignore[override]  # an array
+        column, values = self.process_lhs(compiler, connection)
+        return f"{column} = any(%s)", [*values, list(self.rhs)]
+
+
+models.UUIDField.register_lookup(AnyOf)
+models.ForeignKey.register_lookup(AnyOf)
 
 
 class PreparedValues:
     """A query whose rows are tuples, from `build(*values)`.
 
-    Each value is a UUID, an integer, a string or a datetime, and is used in a filter. `build` is called once, with
-    placeholders, and must not inspect them. Runs on the default connection, in any thread.
+    Each value is a UUID, an integer, a string, a datetime or a tuple of UUIDs, and is used in a filter, tuples with the
+    lookup `any`. `build` is called once, with placeholders, and must not inspect them. Runs on the default connection,
+    in any thread.
     """
+
+    # The statement around the query
+    form = "{}"
 
     def __init__(self, build: Callable[..., models.QuerySet[Any, Any]], *, kinds: tuple[type, ...]) -> None:
         self._build = build
@@ -48,8 +67,19 @@ class PreparedValues:
         if self._compiled is None:
             with template_tenant(_TENANT):
                 query = self._build(*self._placeholders).query
-            self._compiled = _Text(query.get_compiler("default"), placeholders=(_TENANT, *self._placeholders))
+            placeholders = (_TENANT, *self._placeholders)
+            self._compiled = _Text(query.get_compiler("default"), placeholders=placeholders, form=self.form)
         return self._compiled
+
+
+class PreparedCount(PreparedValues):
+    """The number of a query's rows."""
+
+    form = "select count(*) from ({}) counted"
+
+    def __call__(self, *values: Value) -> int:  # type: ignore[override]  # returns their number, not the rows
+        [(count,)] = super().__call__(*values)
+        return int(count)
 
 
 class PreparedQuery(PreparedValues, Generic[M]):
@@ -70,12 +100,14 @@ class PreparedQuery(PreparedValues, Generic[M]):
 class _Text:
     """The compiled SQL of one query, with the conversions of its values and rows. Immutable."""
 
-    def __init__(self, compiler: Any, *, placeholders: tuple[Value, ...]) -> None:
+    def __init__(self, compiler: Any, *, placeholders: tuple[Value, ...], form: str) -> None:
         self.compiler = compiler
-        self.sql, parameters = compiler.as_sql()
+        sql, parameters = compiler.as_sql()
+        self.sql = form.format(sql)
         positions: dict[Any, int] = {value: index for index, value in enumerate(placeholders)}
         # The index of each parameter among the values, or the text of a constant
-        self._parameters = [(positions.get(parameter), as_text(parameter)) for parameter in parameters]
+        hashable = (tuple(one) if isinstance(one, list) else one for one in parameters)
+        self._parameters = [(positions.get(one), as_text(one)) for one in hashable]
         converters = compiler.get_converters([column[0] for column in compiler.select])
         self._readers = [
             (index, _reader(convert, expression, compiler.connection))
@@ -141,6 +173,8 @@ def _placeholder(kind: type, index: int) -> Value:
     """A placeholder that is recognized among the query's parameters."""
     if kind is UUID:
         return UUID(int=0xFFFF_1000 + index)
+    if kind is tuple:
+        return (UUID(int=0xFFFF_1000 + index),)
     if kind is str:
         return f"stand-in {index}"
     return 1_987_654_000 + index if kind is int else datetime(9998, 1, 1 + index, tzinfo=UTC)

@@ -77,6 +77,8 @@ def as_text(value: Any) -> bytes | None:
         return b"true" if value else b"false"
     if isinstance(value, datetime):
         return value.isoformat().encode()
+    if isinstance(value, tuple):
+        return f"{{{','.join(map(str, value))}}}".encode()
     if isinstance(value, timedelta):
         return b"%d microseconds" % (value // timedelta(microseconds=1))
     if isinstance(value, Jsonb):

@@ -21,7 +21,7 @@ from django.db.models.functions import Cast, Now
 from conversations.models import Conversation, Persona
 from conversations.turns.services import start_conversation
 from projects.models import Project
-from tenancy.prepared_queries import PreparedQuery, PreparedValues
+from tenancy.prepared_queries import PreparedCount, PreparedQuery, PreparedValues
 from tenancy.scope import NoTenant
 from tests.conftest import Tenant
 
@@ -102,6 +102,32 @@ def test_prepared_values_are_tuples(tenant):
     with tenant.tx():
         persona = Persona.objects.get(pk=spoken.persona_id)
         assert values(persona.pk) == [("guest", persona.created_at, tenant.project.name)]
+
+
+def test_a_value_may_be_several_ids(tenant):
+    one, other = talk(tenant, "one"), talk(tenant, "other")
+    found = PreparedValues(
+        lambda ids, personas: Conversation.objects.filter(pk__any=ids, persona_id__any=personas).values_list("pk"),
+        kinds=(tuple, tuple),
+    )
+    with tenant.tx():
+        both = (one.persona_id, other.persona_id)
+        assert found((one.pk, other.pk), both[1:]) == [(other.pk,)]
+        assert set(found((one.pk, other.pk), both)) == {(one.pk,), (other.pk,)}
+        assert found((), both) == []
+        assert [row.pk for row in Conversation.objects.filter(pk__any=[one.pk])] == [one.pk]
+
+
+def test_rows_are_counted_up_to_the_limit_of_the_query(tenant):
+    count = PreparedCount(
+        lambda project: Conversation.objects.filter(project_id=project).values("pk")[:2], kinds=(UUID,)
+    )
+    with tenant.tx():
+        assert count(tenant.project.pk) == 0
+    for guest in ("one", "two", "three"):
+        talk(tenant, guest)
+    with tenant.tx():
+        assert count(tenant.project.pk) == 2
 
 
 def test_concurrent_first_uses_all_succeed(tenant):
