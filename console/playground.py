@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from console.inbox.listing import UNNAMED
+from console.inbox.rows import UNNAMED
 from console.layout import projects_of, shell_context
 from conversations.calls.web_calls import can_call
 from conversations.common.customer_names import conversation_names

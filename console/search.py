@@ -7,16 +7,17 @@ archive, one window at a time, and reports how far it got.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, Q, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import Q, QuerySet
 
+from console.conversation_rows import find_messages, find_rows
 from console.parameters import parse_uuid
 from conversations.analytics.outcomes import RATINGS, Slice
 from conversations.customers.search import customer_ids
@@ -27,9 +28,9 @@ from conversations.models import (
     Conversation,
     ConversationTag,
     Message,
-    MessageRole,
 )
 from projects.models import Project
+from tenancy.prepared_queries import PreparedValues
 from tools.models import Escalation, EscalationState
 
 PAGE = 25
@@ -47,8 +48,6 @@ REQUESTS = {
     "resolved": (EscalationState.RESOLVED,),
 }
 NEWEST = UUID(int=(1 << 128) - 1)
-# Of a conversation in the list
-SHOWN = ("conversation__persona", "conversation__operator", "conversation__assignee")
 
 # The inner limit applies before the text match, so a search never scans more than one window.
 HOLDING = """
@@ -156,20 +155,24 @@ class MessageMatches:
 
 def list_conversations(project: Project, filters: Filters, *, after: Cursor | None) -> Listed:
     """The project's conversations, latest activity first."""
-    rows = filters.narrow(_rows(project))
+    rows = filters.narrow(Conversation.objects.filter(project=project))
     if after is not None:
         tie = Q(updated_at=after.updated_at, id__lt=after.id)
         # The second condition implies the first, but only the first can use the index.
         rows = rows.filter(Q(updated_at__lte=after.updated_at), Q(updated_at__lt=after.updated_at) | tie)
-    found = list(rows[: PAGE + 1])
-    last = found[PAGE - 1] if len(found) > PAGE else None
-    return Listed(found[:PAGE], next=Cursor(last.updated_at, last.pk) if last else None)
+    ids = newest_ids(rows, most=PAGE + 1)
+    found = find_rows(ids[:PAGE])
+    last = found[-1] if len(ids) > PAGE else None
+    return Listed(found, next=Cursor(last.updated_at, last.pk) if last else None)
 
 
 def find_by_customer(project: Project, text: str, filters: Filters) -> list[Conversation]:
     """The newest conversations of customers whose name, phone number, address or external id matches the text."""
     personas = customer_ids(project, text)
-    return list(filters.narrow(_rows(project).filter(persona_id__in=personas))[:PAGE]) if personas else []
+    if not personas:
+        return []
+    rows = filters.narrow(Conversation.objects.filter(project=project, persona_id__in=personas))
+    return find_rows(newest_ids(rows, most=PAGE))
 
 
 def find_by_words(
@@ -183,20 +186,30 @@ def find_by_words(
         return _find_archived(project, words, filters, place)
     scanned = max(1, WINDOW // SHARE_BESIDE_CUSTOMERS) if is_beside_customers else WINDOW
     ids = _holding(project, words, filters, MESSAGES, before=place.before, scanned=scanned)
-    found = list(Message.objects.filter(pk__in=ids[:PAGE]).select_related(*SHOWN).order_by("-id"))
+    found = find_messages(ids[:PAGE])
     if len(ids) > PAGE:
         return MessageMatches(found, next=Place(found[-1].pk), back_to=found[-1].created_at)
-    window = Message.objects.filter(id__lt=place.before).order_by("-id").values_list("id", "created_at")
-    if end := window[scanned - 1 : scanned].first():
-        return MessageMatches(found, next=Place(end[0]), back_to=end[1])
+    if end := _end_of_window(scanned)(place.before):
+        return MessageMatches(found, next=Place(end[0][0]), back_to=end[0][1])
     newest = _archives(Place(is_archive=True)).first()
     return MessageMatches(found, next=Place(is_archive=True), back_to=newest[1]) if newest else _last(found)
+
+
+@cache
+def _end_of_window(scanned: int) -> PreparedValues:
+    """The last message that is scanned before a message, if there are that many."""
+
+    def rows(before: UUID) -> QuerySet[Message, Any]:
+        older = Message.objects.filter(id__lt=before).order_by("-id")
+        return older.values_list("id", "created_at")[scanned - 1 : scanned]
+
+    return PreparedValues(rows, kinds=(UUID,))
 
 
 def _find_archived(project: Project, words: list[str], filters: Filters, place: Place) -> MessageMatches:
     ids = _holding(project, words, filters, ARCHIVE, before=place.before, scanned=ARCHIVE_WINDOW)
     rows = ArchivedTranscript.objects.defer("text").filter(pk__in=ids[:PAGE])
-    archives = list(rows.select_related(*SHOWN).order_by("-id"))
+    archives = list(rows.select_related("conversation__operator", "conversation__assignee").order_by("-id"))
     found = [message for archive in archives if (message := _newest_containing(words, archive))]
     if len(ids) > PAGE:
         last = archives[-1]
@@ -225,18 +238,10 @@ def _last(messages: list[Message]) -> MessageMatches:
     return MessageMatches(messages, next=None, back_to=None)
 
 
-def last_words(conversations: Iterable[Conversation]) -> dict[UUID, Message]:
-    """The customer's newest message of each conversation, by conversation id; the agent's if the customer wrote none."""
-    said = Message.objects.filter(conversation=OuterRef("pk")).exclude(role=MessageRole.SYSTEM).order_by("-seq")
-    customers = Subquery(said.filter(role=MessageRole.USER).values("pk")[:1])
-    rows = Conversation.objects.filter(pk__in=[conversation.pk for conversation in conversations])
-    newest = rows.values_list(Coalesce(customers, Subquery(said.values("pk")[:1])), flat=True)
-    return {row.conversation_id: row for row in Message.objects.filter(pk__in=list(newest))}
-
-
-def _rows(project: Project) -> QuerySet[Conversation]:
-    rows = Conversation.objects.filter(project=project).select_related("persona", "operator", "assignee")
-    return rows.order_by("-updated_at", "-id")
+def newest_ids(rows: QuerySet[Conversation], *, most: int, skipped: int = 0) -> list[UUID]:
+    """The keys of a page of conversations, latest activity first."""
+    page = rows.order_by("-updated_at", "-id")[skipped : skipped + most]
+    return list(page.values_list("pk", flat=True))
 
 
 def _holding(

@@ -20,31 +20,46 @@ MINUTE, HOUR, DAY, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(da
 
 @dataclass(frozen=True)
 class Timestamp:
-    """A point in time in its display formats.
+    """A point in time in its display formats, each of them made in the language of the page that shows it."""
 
-    `words` is a short age for columns, `ago` a phrase for sentences (past or future), `date` the day and time, `exact` the
-    tooltip, and `iso` the machine-readable form.
-    """
+    at: datetime
+    zone: str
+    now: datetime
 
-    words: str
-    ago: str
-    date: str
-    exact: str
-    iso: str
+    @property
+    def words(self) -> str:
+        """A short age for columns: relative within a day, then the weekday, then the date."""
+        return _words(self.now - self.at, self._local, self.now)
+
+    @property
+    def ago(self) -> str:
+        """A phrase for sentences, past or future."""
+        return _ago(self.now - self.at, self._local)
+
+    @property
+    def date(self) -> str:
+        """The day and time."""
+        return _format(self._local, f"{_order()[0]}, H:i")
+
+    @property
+    def exact(self) -> str:
+        """The tooltip."""
+        exact = _format(self._local, f"{_full_day()}, H:i:s")
+        return f"{exact} UTC" if self.zone == UTC else exact
+
+    @property
+    def iso(self) -> str:
+        """The machine-readable form."""
+        return self.at.isoformat()
+
+    @property
+    def _local(self) -> datetime:
+        return self.at.astimezone(ZoneInfo(self.zone))
 
 
 def format_timestamp(at: datetime, *, zone: str = UTC, now: datetime | None = None) -> Timestamp:
-    """Relative within a day, then the weekday, then the date. Pages without a business use UTC."""
-    now = now or timezone.now()
-    local = at.astimezone(ZoneInfo(zone))
-    exact = f"{full_day(local)}, {local:%H:%M:%S}"
-    return Timestamp(
-        words=_words(now - at, local, now.astimezone(local.tzinfo)),
-        ago=_ago(now - at, local),
-        date=f"{short_day(local)}, {local:%H:%M}",
-        exact=f"{exact} UTC" if zone == UTC else exact,
-        iso=at.isoformat(),
-    )
+    """The time as pages of this zone show it. Pages without a business use UTC."""
+    return Timestamp(at, zone, now or timezone.now())
 
 
 def short_day(day: date) -> str:
@@ -79,12 +94,20 @@ def short_month(day: date) -> str:
 
 def long_day(day: date) -> str:
     """Friday 27 November, Freitag, 27. November"""
-    return f"{weekday(day)}{',' if get_language() == 'de' else ''} {month_day(day)}"
+    return _format(day, _long_day())
 
 
 def full_day(day: date) -> str:
     """Friday 27 November 2026"""
-    return f"{long_day(day)} {day.year}"
+    return _format(day, _full_day())
+
+
+def _full_day() -> str:
+    return f"{_long_day()} Y"
+
+
+def _long_day() -> str:
+    return f"l{',' if get_language() == 'de' else ''} {_order()[1]}"
 
 
 def _order() -> tuple[str, str]:
@@ -96,12 +119,12 @@ def _format(day: date, pattern: str) -> str:
     return str(date_format(day.replace(tzinfo=None) if isinstance(day, datetime) else day, pattern))
 
 
-def _words(age: timedelta, local: datetime, today: datetime) -> str:
+def _words(age: timedelta, local: datetime, now: datetime) -> str:
     if age < DAY:
         return _amount(age) or gettext("now")
     if age < WEEK:
         return short_weekday(local)
-    return short_day(local) if local.year == today.year else short_date(local)
+    return short_day(local) if local.year == now.astimezone(local.tzinfo).year else short_date(local)
 
 
 def _ago(age: timedelta, local: datetime) -> str:

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from console.access import zone_of
-from console.inbox.listing import UNNAMED
+from console.inbox.rows import UNNAMED
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.models import OPEN_STATES, Call, CallState, Message, Summary, Turn

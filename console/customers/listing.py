@@ -13,7 +13,7 @@ from django.db.models import Count, Max
 from django.http import QueryDict
 
 from console.access import zone_of
-from console.inbox.listing import UNNAMED, initials
+from console.inbox.rows import UNNAMED, initials
 from console.parameters import parse_uuid
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names

@@ -15,7 +15,7 @@ from console.access import zone_of
 from console.customers.listing import tags_by_customer
 from console.customers.privacy import erasure_preview
 from console.inbox.facts import consents_of, facts_about
-from console.inbox.listing import UNNAMED, initials
+from console.inbox.rows import UNNAMED, initials
 from console.inbox.ticket_list import LABELS as TICKET_STATES
 from console.promises.rows import promises_to
 from console.timestamps import format_timestamp

@@ -14,8 +14,8 @@ from django.utils.translation import gettext
 from console.access import zone_of
 from console.inbox.activity import activity_of
 from console.inbox.facts import consents_of, facts_of
-from console.inbox.listing import UNNAMED, initials
 from console.inbox.operator import operator_context
+from console.inbox.rows import UNNAMED, initials
 from console.inbox.ticket_form import related_tickets
 from console.promises.rows import promises_to
 from console.timestamps import format_timestamp, short_weekday

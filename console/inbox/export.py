@@ -11,13 +11,15 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 
 from console.access import zone_of
+from console.conversation_rows import last_words
 from console.csv_export import Batch, CsvList, csv_view, page_by_id
 from console.inbox import ticket_export
 from console.inbox.query import ALL, MINE, TICKETS, WAITING, InboxQuery, parse_query
 from console.inbox.reasons import LABELS
-from console.search import MOST_WORDS, Place, find_by_words, last_words
+from console.search import MOST_WORDS, Place, find_by_words
 from conversations.common.customer_names import conversation_names
 from conversations.customers.search import customer_ids
+from conversations.inbox.notes import mentioned_in
 from conversations.inbox.tags import tags_of
 from conversations.inbox.waiting import Waiting, is_mine
 from conversations.models import Conversation, Message
@@ -66,7 +68,8 @@ def _read(entry: Entry, query: InboxQuery, after: Any) -> Batch[Line]:
         listed = rows.in_bulk(ids)
         found = Batch([listed[id] for id in ids if id in listed])
     else:
-        own = rows.filter(is_mine(entry.member.user)) if query.view == MINE else rows
+        user = entry.member.user
+        own = rows.filter(is_mine(user.pk, mentioned_in(user))) if query.view == MINE else rows
         found = page_by_id(own, after)
     return Batch(_lines(found.rows, waiting), found.next)
 

@@ -16,6 +16,7 @@ from console.timestamps import short_date
 from conversations.analytics.definitions import DEFINITIONS
 from conversations.analytics.outcomes import NONE, Slice
 from conversations.handover.assignment import possible_assignees
+from conversations.inbox.tags import list_tags
 from conversations.inbox.waiting import Reason
 from conversations.models import Channel, ConversationStatus, Tag, TagColor
 from projects.common.translation import lazy
@@ -38,7 +39,7 @@ class Chip:
 
 def filter_context(entry: Entry, query: InboxQuery) -> dict[str, Any]:
     """The choices of the filter menu, and the chosen filters as chips."""
-    tags, people = list(Tag.objects.filter(project=entry.project)), possible_assignees()
+    tags, people = list_tags(entry.project), possible_assignees()
     return {
         "channels": Channel.choices,
         "statuses": ConversationStatus.choices,

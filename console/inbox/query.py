@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -79,7 +80,7 @@ class InboxQuery:
         chosen = urlencode({name: value for name, value in (known | changes).items() if value})
         return f"?{chosen}" if chosen else ""
 
-    @property
+    @cached_property
     def here(self) -> str:
         return self.address()
 

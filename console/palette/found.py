@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from console.access import zone_of
 from console.customers.listing import PeopleQuery, PersonRow, find_page, person_rows
-from console.inbox.listing import UNNAMED
+from console.inbox.rows import UNNAMED
 from console.inbox.snippets import excerpt
 from console.palette.entries import PaletteEntry
 from console.search import Filters, find_by_customer, find_by_words

@@ -6,15 +6,25 @@ from collections.abc import Collection, Iterable, Mapping
 from uuid import UUID
 
 from conversations.models import Conversation, PersonaField
+from tenancy.prepared_queries import PreparedValues
 
 
 def customer_names(personas: Collection[UUID]) -> Mapping[UUID, str]:
     """Display names by persona id: the name, else the phone number, else the address. Unknown customers are missing."""
-    rows = PersonaField.objects.filter(persona_id__in=personas, key__in=("name", "phone", "email"))
     known: dict[UUID, dict[str, str]] = {}
-    for row in rows:
-        known.setdefault(row.persona_id, {})[row.key] = row.value
+    for persona, key, value in _NAMES(tuple(personas)) if personas else ():
+        known.setdefault(persona, {})[key] = value
     return {persona: fields.get("name") or fields.get("phone") or fields["email"] for persona, fields in known.items()}
+
+
+_NAMES = PreparedValues(
+    lambda personas: (
+        PersonaField.objects.filter(persona_id__any=personas, key__in=("name", "phone", "email"))
+        .order_by()
+        .values_list("persona_id", "key", "value")
+    ),
+    kinds=(tuple,),
+)
 
 
 def conversation_names(conversations: Iterable[Conversation]) -> Mapping[UUID, str]:

@@ -12,6 +12,7 @@ from conversations.live.event_log import open_log
 from conversations.models import Conversation, ConversationTag, Tag, TagColor
 from projects.common.api_error import ApiError, Conflict
 from projects.models import Project, User
+from tenancy.prepared_queries import PreparedQuery
 
 MAX_TAGS = 200
 TAGGED = "tags_changed"
@@ -75,10 +76,25 @@ def change_tags(conversation_id: UUID, *, add: Collection[Tag], remove: Collecti
 def tags_of(conversations: Collection[UUID]) -> dict[UUID, list[Tag]]:
     """Tags by conversation, each list by name; conversations without tags are left out."""
     found: dict[UUID, list[Tag]] = {}
-    rows = ConversationTag.objects.filter(conversation_id__in=conversations).select_related("tag")
-    for row in rows.order_by("tag__name"):
+    for row in _USES(tuple(conversations)) if conversations else ():
         found.setdefault(row.conversation_id, []).append(row.tag)
     return found
+
+
+_USES = PreparedQuery(
+    lambda conversations: (
+        ConversationTag.objects.filter(conversation_id__any=conversations).select_related("tag").order_by("tag__name")
+    ),
+    kinds=(tuple,),
+)
+
+
+def list_tags(project: Project) -> list[Tag]:
+    """The project's tags by name."""
+    return _TAGS(project.pk)
+
+
+_TAGS = PreparedQuery(lambda project: Tag.objects.filter(project_id=project), kinds=(UUID,))
 
 
 def find_tags(project: Project, names: Collection[str], *, field: str) -> list[Tag]:

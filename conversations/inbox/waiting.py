@@ -17,10 +17,9 @@ from uuid import UUID
 from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce, Now
 
-from conversations.inbox.notes import mentioned_in
 from conversations.models import IS_TEST, Conversation, Message, MessageRole
-from projects.models import Project, User
-from tenancy.postgresql.prepared import Prepared
+from projects.models import Project
+from tenancy.postgresql.prepared import Prepared, as_text
 from tenancy.scope import template_tenant
 from todos.attention import failed_todos, todos_for_a_person, todos_to_check, todos_to_review
 from tools.engine.attention import recently_broken_promises, unknown_effects
@@ -45,7 +44,10 @@ class Reason(StrEnum):
     FLAGGED = "flagged"
 
 
-_PART = "select {reason} as reason, conversation_id, since, {asked_at} as asked_at from ({sql}) one (conversation_id, since)"
+_PART = """
+select {reason} as reason, conversation_id, max(since) as since, {asked_at} as asked_at
+from ({sql}) one (conversation_id, since) group by conversation_id
+"""
 # A request is listed before everything else, the longest wait first; the rest follows by latest activity.
 _WAITING = """
 select c.id from (
@@ -57,8 +59,7 @@ where c.project_id = %s and (c.closed_at is null or c.closed_at < r.since)
 order by r.asked_at, c.updated_at desc, c.id limit %s
 """
 _REASONS = """
-select conversation_id, min(reason) from ({sources}) reason where conversation_id = any(%s)
-group by conversation_id, reason order by reason
+select conversation_id, reason from ({sources}) reason where conversation_id = any(%s) order by reason
 """
 
 
@@ -82,8 +83,7 @@ class Waiting:
     def reasons_of(self, conversations: Collection[UUID]) -> Mapping[UUID, list[Reason]]:
         """Reasons by conversation, most urgent first; conversations without any are left out."""
         reasons: dict[UUID, list[Reason]] = defaultdict(list)
-        ids = f"{{{','.join(map(str, conversations))}}}"
-        for conversation_id, place in _statement(_REASONS)(*self._values, ids):
+        for conversation_id, place in _statement(_REASONS)(*self._values, tuple(conversations)):
             reasons[conversation_id].append(ORDER[place])
         return reasons
 
@@ -100,26 +100,36 @@ class Waiting:
     def _values(self) -> list[Any]:
         """The values of the rows of all reasons."""
         own = {_ORGANIZATION: self.project.organization_id, _PROJECT: self.project.pk}
-        return [own.get(one, one) if isinstance(one, UUID) else one for one in _compiled()[1]]
+        return [own[one] for one in _compiled()[1]]
 
 
 ORDER = tuple(Reason)
 # They stand for the keys of a project and of its organization in the compiled statement.
-_ORGANIZATION, _PROJECT = UUID(int=0xFFFF_2000), UUID(int=0xFFFF_2001)
+_KEYS = _ORGANIZATION, _PROJECT = UUID(int=0xFFFF_2000), UUID(int=0xFFFF_2001)
 
 
 @cache
-def _compiled() -> tuple[str, Sequence[Any]]:
-    """The statement for the rows of all reasons, compiled once: that costs several times what running it does."""
-    parts, values = list[str](), list[Any]()
+def _compiled() -> tuple[str, Sequence[UUID]]:
+    """The statement for the rows of all reasons, compiled once: that costs several times what running it does.
+
+    Its constants are part of the text. As values, they would keep partial indexes from the one plan that PostgreSQL
+    makes for all projects.
+    """
+    parts, values = list[str](), list[UUID]()
     with template_tenant(_ORGANIZATION):
         for reason, rows in _sources(Project(pk=_PROJECT, organization_id=_ORGANIZATION)):
             column = "pk" if rows.model is Conversation else "conversation_id"
             sql, own = rows.order_by().values_list(column, _SINCE[reason]).query.sql_with_params()
-            asked_at = "since" if reason is Reason.ASKED else "null::timestamptz"
+            asked_at = "min(since)" if reason is Reason.ASKED else "null::timestamptz"
+            sql %= tuple("%s" if one in _KEYS else _literal(one) for one in own)
             parts.append(_PART.format(reason=ORDER.index(reason), sql=sql, asked_at=asked_at))
-            values += own
+            values += [one for one in own if one in _KEYS]
     return " union all ".join(parts), values
+
+
+def _literal(constant: Any) -> str:
+    """A constant of a query above, in SQL."""
+    return f"'{(as_text(constant) or b'').decode()}'"
 
 
 @cache
@@ -128,14 +138,12 @@ def _statement(text: str) -> Prepared:
     return Prepared(text.format(sources=_compiled()[0]))
 
 
-def is_mine(user: User) -> Q:
-    """Conversations that the member looks after or has taken over, neither closed nor snoozed, and those with notes
-    that mention the member and are unread. Runs a query.
+def is_mine(user: int, mentioned: Collection[UUID]) -> Q:
+    """Conversations that the member looks after or has taken over, neither closed nor snoozed, and those in which the
+    member is mentioned (`mentioned_in`).
     """
-    own = (Q(assignee=user) | Q(operator=user)) & IS_AT_HAND
     # By key: a subquery would keep the indexes of assignee and operator from being used.
-    mentioned = mentioned_in(user)
-    return own | Q(pk__in=mentioned) if mentioned else own
+    return (Q(assignee=user) | Q(operator=user)) & IS_AT_HAND | Q(pk__any=mentioned)
 
 
 IS_SNOOZED = Q(snoozed_until__gt=Now())

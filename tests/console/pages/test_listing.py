@@ -43,7 +43,14 @@ def test_a_row_shows_the_customers_last_words(owner: Client, tenant: Tenant) -> 
     talk(tenant, "First", "And the last words", name="Giulia Ferri")
     (row,) = owner.get(list_url(tenant), ALL).context["rows"]
     assert (row.name, row.initials, row.speaker) == ("Giulia Ferri", "GF", "")
-    assert [piece.text for piece in row.pieces] == ["And the last words"]
+    assert (row.text, row.pieces) == ("And the last words", ())
+
+
+def test_recent_activity_is_marked_in_every_language(owner: Client, tenant: Tenant) -> None:
+    talk(tenant, "Hi")
+    talk(tenant, "Hello", at=timezone.now() - timedelta(minutes=3), guest="earlier")
+    rows = owner.get(list_url(tenant), ALL, headers={"Accept-Language": "de"}).context["rows"]
+    assert [row.is_live for row in rows] == [True, False]
 
 
 def test_the_number_of_queries_does_not_grow_with_the_rows(owner: Client, tenant: Tenant) -> None:
@@ -68,7 +75,7 @@ def test_the_next_page_continues_where_this_one_ends(
         talk(tenant, f"words {number}", at=now - timedelta(minutes=number), guest=str(number))
     first = owner.get(list_url(tenant), ALL)
     second = owner.get(list_url(tenant) + first.context["next"])
-    shown = [row.pieces[0].text for page in (first, second) for row in page.context["rows"]]
+    shown = [row.text for page in (first, second) for row in page.context["rows"]]
     assert shown == ["words 0", "words 1", "words 2"]
     assert second.context["next"] == ""
 

@@ -72,7 +72,7 @@ def test_a_snoozed_conversation_is_not_listed_before_its_time(turns: Turns, luci
 def test_a_row_shows_the_customers_last_words_and_no_notes(turns: Turns) -> None:
     ask(turns, offer(turns)["escalation"], email="a@b.example")
     (row,) = browser(turns.tenant.owner).get(url(turns, "inbox")).context["rows"]
-    assert (row.speaker, row.pieces[0].text) == ("", "I would like to talk to a person.")
+    assert (row.speaker, row.text) == ("", "I would like to talk to a person.")
 
 
 def test_a_shopper_who_signed_in_has_her_name(turns: Turns) -> None:
