@@ -13,10 +13,9 @@ from console.promises.figures import in_tests
 from conversations.inbox.waiting import Waiting
 from projects.connections.integrations import needing_reauth
 from projects.models import Project
-from tenancy.prepared_queries import PreparedValues
+from tenancy.prepared_queries import PreparedCount
 from tenancy.scope import current_organization_id
-from todos.attention import HAS_FAILED, IS_WAITING
-from todos.models import Todo, TodoStatus
+from todos.attention import failed_todos, waiting_todos
 from tools.engine.attention import recently_broken_promises, unknown_effects
 
 # Counts are capped here.
@@ -34,31 +33,32 @@ class Badge:
 def sidebar_badges(project: Project, *, waiting: int | None = None) -> Mapping[str, Badge]:
     """Badges by page name. `waiting` is the inbox's count if the page has read it. Call inside the tenant's transaction."""
     return {
-        "agent": Badge(len(_TO_RECONNECT(project.pk))),
+        "agent": Badge(_TO_RECONNECT(project.pk)),
         "inbox": Badge(Waiting(project).count if waiting is None else waiting),
-        "effects": Badge(len(_UNKNOWN(project.pk))),
-        "promises": Badge(len(_BROKEN(project.pk))),
+        "effects": Badge(_UNKNOWN(project.pk)),
+        "promises": Badge(_BROKEN(project.pk)),
         "todos": count_todos(project),
     }
 
 
 def count_todos(project: Project) -> Badge:
-    """Waiting and failed todos, in one query; capped at MOST_COUNTED."""
-    found = [status for (status,) in _TODOS(project.pk)]
-    return Badge(len(found), failed=found.count(TodoStatus.FAILED))
+    """Waiting and failed todos; capped at MOST_COUNTED."""
+    failed = _FAILED(project.pk)
+    return Badge(min(_WAITING(project.pk) + failed, MOST_COUNTED), failed=failed)
 
 
-def _prepared(build: Callable[[Project], QuerySet[Any]], column: str = "pk") -> PreparedValues:
-    """The rows of a badge, by the key of the project. Every page runs them, so they are compiled once."""
+def _count(build: Callable[[Project], QuerySet[Any]]) -> PreparedCount:
+    """The number of a badge, by the key of the project."""
 
     def rows(project_id: UUID) -> QuerySet[Any, Any]:
         project = Project(pk=project_id, organization_id=current_organization_id())
-        return build(project).order_by().values_list(column)[:MOST_COUNTED]
+        return build(project).order_by().values("pk")[:MOST_COUNTED]
 
-    return PreparedValues(rows, kinds=(UUID,))
+    return PreparedCount(rows, kinds=(UUID,))
 
 
-_TO_RECONNECT = _prepared(needing_reauth)
-_UNKNOWN = _prepared(unknown_effects)
-_BROKEN = _prepared(lambda project: recently_broken_promises(project).exclude(in_tests(project)))
-_TODOS = _prepared(lambda project: Todo.objects.filter(IS_WAITING | HAS_FAILED, project=project), "status")
+_TO_RECONNECT = _count(needing_reauth)
+_UNKNOWN = _count(unknown_effects)
+_BROKEN = _count(lambda project: recently_broken_promises(project).exclude(in_tests(project)))
+_WAITING = _count(waiting_todos)
+_FAILED = _count(failed_todos)

@@ -29,17 +29,18 @@ def waiting_todos(project: Project) -> QuerySet[Todo]:
 
 def todos_to_review(project: Project) -> QuerySet[Todo]:
     """Todos that wait for an approval."""
-    return waiting_todos(project).filter(status=TodoStatus.PENDING_REVIEW)
+    return Todo.objects.filter(project=project, status=TodoStatus.PENDING_REVIEW).order_by("-status_at")
 
 
 def todos_to_check(project: Project) -> QuerySet[Todo]:
     """Todos with an outcome to look into."""
-    return waiting_todos(project).filter(status=TodoStatus.NEEDS_ATTENTION)
+    return Todo.objects.filter(project=project, status=TodoStatus.NEEDS_ATTENTION).order_by("-status_at")
 
 
 def todos_for_a_person(project: Project) -> QuerySet[Todo]:
     """Approved todos that no tool does."""
-    return waiting_todos(project).filter(status=TodoStatus.APPROVED)
+    rows = Todo.objects.filter(NEEDS_PERSON, project=project, status=TodoStatus.APPROVED, tool="")
+    return rows.order_by("-status_at")
 
 
 def failed_todos(project: Project) -> QuerySet[Todo]:

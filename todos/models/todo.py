@@ -114,6 +114,12 @@ class Todo(TenantModel):
                 condition=models.Q(status__in=["pending_review", "approved"]),
                 name="todo_expiry",
             ),
+            models.Index(
+                fields=["organization", "project", "status", "conversation_id", "status_at"],
+                include=["tool", "type"],
+                condition=models.Q(status__in=["pending_review", "needs_attention", "approved"]),
+                name="todo_waiting",
+            ),
         ]
         ordering = ["-created_at", "-id"]
 
