@@ -21,6 +21,7 @@ from projects.agents.services import restore_key
 from projects.common.api_error import Unprocessable
 from projects.knowledge.services import Writer, restore_article
 from projects.models import ApiKey, User
+from projects.models.attribute_catalogue import attribute_label
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from projects.records.attributes import restore_attribute
@@ -68,7 +69,9 @@ def _resource(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:
 def _attribute(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:
     row = _row_of(entry, details)
     restore_attribute(row)
-    return Undone(gettext("%(key)s restored.") % {"key": row.key}, tab_url(entry.project.slug, "attributes"))
+    return Undone(
+        gettext("%(key)s restored.") % {"key": attribute_label(row.key)}, tab_url(entry.project.slug, "attributes")
+    )
 
 
 def _tool(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:

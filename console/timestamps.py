@@ -116,7 +116,9 @@ def _order() -> tuple[str, str]:
 
 def _format(day: date, pattern: str) -> str:
     # Without its zone, a time isn't converted to the server's.
-    return str(date_format(day.replace(tzinfo=None) if isinstance(day, datetime) else day, pattern))
+    words = str(date_format(day.replace(tzinfo=None) if isinstance(day, datetime) else day, pattern))
+    # Django's Italian names begin with capitals, which Italian writes in lower case, as French and Spanish do.
+    return words.lower() if get_language() == "it" else words
 
 
 def _words(age: timedelta, local: datetime, now: datetime) -> str:
@@ -134,7 +136,8 @@ def _ago(age: timedelta, local: datetime) -> str:
         sentence = gettext("%(time)s ago") if age > timedelta() else gettext("in %(time)s")
         return sentence % {"time": _amount(abs(age))}
     if -WEEK <= age < timedelta():
-        return ngettext("in %(days)s day", "in %(days)s days", -age.days) % {"days": max(1, -age.days)}
+        days = abs(age).days
+        return ngettext("in %(days)s day", "in %(days)s days", days) % {"days": days}
     return weekday(local) if timedelta() < age < WEEK else short_date(local)
 
 

@@ -179,7 +179,9 @@ def as_mo(catalog: Catalog) -> bytes:
 
 
 def missing(catalog: Catalog) -> Iterable[str]:
-    return [str(message.id) for message in catalog if message.id and not (message.string and all(message.string))]
+    """Messages without a translation, or with one that is marked as a guess, which isn't compiled."""
+    named = (message for message in catalog if message.id)
+    return [str(one.id) for one in named if one.fuzzy or not (one.string and all(one.string))]
 
 
 def main() -> None:

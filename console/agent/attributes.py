@@ -23,19 +23,17 @@ from projects.models import Project, User
 from projects.models.agent_errors import SettingsRefused
 from projects.models.attribute import Attribute, AttributeType
 from projects.models.attribute_catalogue import (
-    INTERNAL_ATTRIBUTES,
     KNOWN_SETTINGS,
     LIMIT_SETTINGS,
     SETTING,
     VOICE_SETTINGS,
     KnownSetting,
+    attribute_label,
 )
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
 from projects.records.attributes import ENUMS, Resolved, every_attribute, unset_attribute
 from tenancy.scope import tenant_tx
-
-LABELS = {**INTERNAL_ATTRIBUTES, **LIMIT_SETTINGS, **VOICE_SETTINGS}
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,7 @@ def _apply(project: Project, edits: list[AttributeEdit], *, new: Node, unset: st
     changed = change_attributes(project, [*edits, *added])
     # The model key has its own page and removal rule.
     if unset and unset not in KEY_ATTRIBUTES and unset_attribute(project, unset):
-        return gettext("%(unset)s unset. The organization’s value applies, if any.") % {"unset": unset}
+        return gettext("%(unset)s unset. The organization’s value applies, if any.") % {"unset": attribute_label(unset)}
     if not changed:
         return gettext("No changes to save.")
     saved = ngettext("%(number)s attribute saved.", "%(number)s attributes saved.", len(changed))
@@ -177,7 +175,7 @@ def _row(
     return Row(
         index=index,
         key=key,
-        label=known.label if known else LABELS.get(key, key),
+        label=attribute_label(key),
         type=kind,
         text="" if kind is AttributeType.SECRET else saved if text is None else text,
         was=saved,

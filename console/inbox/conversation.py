@@ -29,6 +29,7 @@ from conversations.models import Conversation, ConversationStatus, Directives
 from conversations.turns.flags import flag_reasons
 from projects.common.stored_sentences import translated
 from projects.models.permissions import Entry
+from tools.engine.tool_words import with_titles
 
 MORNING = 9
 NUMBER = re.compile(r"^[\d.]+, ")
@@ -122,6 +123,7 @@ def _next_steps(directives: Directives) -> dict[str, Any]:
         "scenario": _without_number(payload["scenario"]),
         "step": _without_number(payload["step"]),
         "to_collect": wanted,
+        "instructions": [with_titles(line) for line in payload["instructions"]],
         "seq": directives.turn.seq,
     }
 

@@ -37,7 +37,7 @@ from todos.content.snapshot import compiled_tools
 from todos.content.types import remove_type, save_type, types_of
 from todos.models import Approval, SecondApprover, StandingRule, TodoType
 from tools.engine.catalogue import CompiledTool
-from tools.engine.tool_words import title_of_tool
+from tools.engine.tool_words import argument_label, summary_of, title_of_tool
 
 TAB = "todos"
 APPROVERS = (
@@ -230,7 +230,7 @@ def _choices(tools: Mapping[str, CompiledTool], chosen: list[str]) -> list[Choic
             name=name,
             title=title_of_tool(name),
             icon=icon_of(tools[name].kind) if name in tools else "tool",
-            what=tools[name].definition.description if name in tools else "",
+            what=summary_of(tools[name]) if name in tools else "",
             problem=problem,
             is_chosen=name in chosen,
         )
@@ -248,7 +248,7 @@ def _rules(project: Project, *, zone: str) -> list[RuleSummary]:
             id=rule.pk,
             tool=rule.tool,
             title=title_of_tool(rule.tool),
-            limits=[(name, _limit(limit)) for name, limit in rule.allowed.items()],
+            limits=[(argument_label(name), _limit(limit)) for name, limit in rule.allowed.items()],
             type=rule.type.name if rule.type else "",
             most_per_day=rule.most_per_day,
             used=Approval.objects.filter(rule=rule).count(),

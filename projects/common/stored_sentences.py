@@ -205,6 +205,15 @@ TODOS = (
     gettext_noop("%(address)s is not an approved recipient. A colleague has to review it."),
     gettext_noop("The model's answer was cut, because it was too long."),
     gettext_noop("A colleague has checked it: it was not done."),
+    gettext_noop("A colleague saw to it."),
+    gettext_noop("A colleague saw to it. %(reason)s"),
+    gettext_noop("A colleague decided against it."),
+    gettext_noop("A colleague decided against it. %(reason)s"),
+    gettext_noop("A colleague took it back."),
+    gettext_noop("A colleague took it back. %(reason)s"),
+    gettext_noop("Nobody approved it in time."),
+    gettext_noop("It was tried, and failed."),
+    gettext_noop("It was tried, and failed. %(reason)s"),
 )
 MODELS = (
     gettext_noop("The connection to the model endpoint was lost."),

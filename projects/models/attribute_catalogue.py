@@ -130,3 +130,9 @@ LIMIT_SETTINGS: Mapping[str, str] = {
     STORAGE_LIMIT: lazy("Storage in MB (no limit if empty)"),
     OPEN_LIMIT: lazy("Open conversations (no limit if empty)"),
 }
+
+
+def attribute_label(key: str) -> str:
+    """The name of an attribute that the product defines; the key of another one."""
+    known = {setting.key: setting.label for setting in KNOWN_SETTINGS}
+    return str({**INTERNAL_ATTRIBUTES, **LIMIT_SETTINGS, **VOICE_SETTINGS, **known}.get(key, key))

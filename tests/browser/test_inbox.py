@@ -83,6 +83,19 @@ def test_keyboard_shortcuts_are_listed_and_can_be_turned_off(page: Page, app: Ap
     expect(page.locator("[data-row]")).to_be_focused()
 
 
+def test_keys_act_on_the_row_that_a_conversation_was_left_for(page: Page, app: App) -> None:
+    ask_for_a_person(app)
+    open_page(page, app, "inbox")
+    row = page.locator("[data-row]")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("#take")).to_contain_text("Jonas Weber")
+    page.keyboard.press("Escape")
+    expect(row).to_be_focused()
+    page.keyboard.press("e")
+    expect(page.locator("#toasts")).to_contain_text("1 conversation closed.")
+
+
 @pytest.mark.requirement("W03")
 def test_an_operator_takes_over_answers_and_hands_back(page: Page, app: App) -> None:
     """All of it by keyboard, without leaving the page, while the customer writes."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.utils.translation import override
 
-from console.timestamps import format_timestamp
+from console.timestamps import format_timestamp, long_day
 
 NOW = datetime(2025, 3, 12, 9, 30, tzinfo=UTC)  # a Wednesday
 SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -37,6 +38,7 @@ def test_an_age_is_relative_then_a_weekday_then_a_date(age: timedelta, words: st
         (5 * MINUTE, "in 5 min"),
         (DAY - SECOND, "in 23 h"),
         (DAY, "in 1 day"),
+        (DAY + 2 * HOUR, "in 1 day"),
         (7 * DAY, "in 7 days"),
         (7 * DAY + SECOND, "19 Mar 2025"),
     ],
@@ -54,3 +56,9 @@ def test_times_are_in_the_business_time_zone() -> None:
 
 def test_times_without_a_business_are_labeled_utc() -> None:
     assert format_timestamp(NOW, now=NOW).exact == "Wednesday 12 March 2025, 09:30:00 UTC"
+
+
+@pytest.mark.parametrize(("language", "words"), [("it", "mercoledì 12 marzo"), ("de", "Mittwoch, 12. März")])
+def test_days_are_written_as_the_language_writes_them(language: str, words: str) -> None:
+    with override(language):
+        assert long_day(NOW) == words

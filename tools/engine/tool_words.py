@@ -4,6 +4,7 @@ model.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from projects.common.differences import label_of
@@ -119,6 +120,7 @@ CONDITION_WORDS = {
     "isApproved": lazy("A colleague approved it"),
     "notRelatedToExistingBooking": lazy("It isn’t about an existing booking"),
 }
+_NAMES = re.compile(rf"\b(?:{'|'.join(name for name in TOOL_WORDS if '_' in name)})\b")
 SPELLED = {"sms": "SMS", "url": "link", "email": "e-mail", "zip": "postal"}
 
 
@@ -134,6 +136,11 @@ def title_of_tool(name: str) -> str:
     words = name.removesuffix("_tool").split("_")
     title = " ".join(SPELLED.get(word, word) for word in words)
     return capitalized(title)
+
+
+def with_titles(text: str) -> str:
+    """A text that was written for the model, with the titles of built-in tools in place of their names."""
+    return _NAMES.sub(lambda found: f"“{title_of_tool(found[0])}”", text)
 
 
 def argument_label(name: str) -> str:

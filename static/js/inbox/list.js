@@ -45,6 +45,11 @@ export class List {
     rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
   }
 
+  /** Focuses the row of a conversation, if it is listed. */
+  focus(id) {
+    if (id) this.rows.find((row) => row.href.includes(id))?.focus({ preventScroll: true });
+  }
+
   /** Selects the focused row, or else the opened conversation's. */
   pickFocused() {
     const row = document.activeElement.closest?.(".ib-row") ?? this.part.querySelector(".ib-row.sel");

@@ -28,8 +28,14 @@ export class Menus {
     return this.list.picked.size > 0;
   }
 
+  /** True if there is something to act on: without a selection or an opened conversation, the focused row is selected. */
+  get isReady() {
+    if (!this.isBulk && !this.isOpen) this.list.pickFocused();
+    return this.isBulk || this.isOpen;
+  }
+
   open(name) {
-    if (!this.isBulk && !this.isOpen) return;
+    if (!this.isReady) return;
     const place = this.isBulk ? "#bulk" : ".ib-do";
     at(`${name}-menu`).showPopover({ source: document.querySelector(`${place} [popovertarget="${name}-menu"]`) });
   }
@@ -41,12 +47,12 @@ export class Menus {
   }
 
   assignToMe() {
-    if (this.isBulk) this.apply({ action: "assign", assignee: this.me });
+    if (this.isReady && this.isBulk) this.apply({ action: "assign", assignee: this.me });
     else if (this.isOpen) at("assign-menu").querySelector(`[value="${CSS.escape(this.me)}"]`)?.click();
   }
 
   close() {
-    if (this.isBulk) this.apply({ action: "close" });
+    if (this.isReady && this.isBulk) this.apply({ action: "close" });
     else document.querySelector("#close-form [value=close]")?.click();
   }
 

@@ -22,6 +22,10 @@ offerKeys(
   ["/", gettext("Search"), { "/": () => document.getElementById("q").select() }],
   ["esc", gettext("Leave the field, clear the selection, or close the conversation"), { escape: back }],
 );
+// The row of the conversation that was left by key, where the keys continue.
+const LEFT = "mg-inbox-left";
+if (!conversation) list.focus(sessionStorage.getItem(LEFT));
+sessionStorage.removeItem(LEFT);
 let pane = null;
 if (conversation) {
   pane = new Pane({ main, api, onNews: () => list.refreshSoon() });
@@ -47,6 +51,8 @@ if (replies) followReplies(replies);
 searchFurther(document.getElementById("none"));
 
 function back() {
-  if (list.picked.size) list.clear();
-  else if (conversation) location.assign(document.querySelector(".ib-ch a.mg-phone").href);
+  if (list.picked.size) return list.clear();
+  if (!conversation) return;
+  sessionStorage.setItem(LEFT, conversation);
+  location.assign(document.querySelector(".ib-ch a.mg-phone").href);
 }

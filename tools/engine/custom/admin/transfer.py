@@ -48,7 +48,9 @@ class TargetForm(forms.Form):
                 self.saved = service.import_each(project, tools, replaces=replaces, author=author)
         except DefinitionRefused as error:
             for problem in error.problems:
-                self.add_error(None, f"{problem.path}: {problem.message}" if problem.path else problem.message)
+                # Some messages name the place themselves.
+                is_placed = problem.path in problem.message
+                self.add_error(None, problem.message if is_placed else f"{problem.path}: {problem.message}")
         except service.NameTaken as error:
             self.add_error(None, TAKEN.format(project=project, name=error.name))
         except ApiError as error:
