@@ -11,6 +11,7 @@ import os
 import shutil
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from types import SimpleNamespace
@@ -48,6 +49,8 @@ expect.set_options(timeout=PATIENCE_MS)
 NOTHING = "/static/img/favicon.svg"
 DESK: ViewportSize = {"width": 1440, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
+# The shell keeps no windows, tabs or extensions: its own process does about a third of the work.
+SHELLS, WHOLE = ("chromium-headless-shell",), ("chromium", "chromium-browser")
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -157,11 +160,17 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="package")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    """CHROMIUM names the binary; otherwise the system's, otherwise the one that playwright installed."""
-    binary = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    browser = playwright.chromium.launch(executable_path=binary, args=list(FLAGS))
-    yield browser
-    browser.close()
+    with chromium(playwright, *SHELLS, *WHOLE) as started:
+        yield started
+
+
+@contextmanager
+def chromium(playwright: Playwright, *names: str) -> Iterator[Browser]:
+    """CHROMIUM names the binary; otherwise the first of these that the system has, otherwise what playwright installed."""
+    binary = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    started = playwright.chromium.launch(executable_path=binary, args=list(FLAGS))
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="package")

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Worker, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Worker, expect
 
 from notices.models import PushSubscription
 from tests.browser.axe import findings
-from tests.browser.conftest import DESK, PATIENCE_MS, App, Complaints, open_page, sign_in
+from tests.browser.conftest import DESK, PATIENCE_MS, WHOLE, App, Complaints, chromium, open_page, sign_in
 from tests.processes import until
 
 pytestmark = pytest.mark.browser
@@ -57,13 +57,20 @@ SHOWN = """async () => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def whole_browser(playwright: Playwright) -> Iterator[Browser]:
+    """The headless shell allows no notifications."""
+    with chromium(playwright, *WHOLE) as started:
+        yield started
+
+
 @pytest.fixture
-def new_page(browser: Browser, product: str, complaints: Complaints) -> Iterator[Callable[[str], Page]]:
+def new_page(whole_browser: Browser, product: str, complaints: Complaints) -> Iterator[Callable[[str], Page]]:
     """Opens a tab of a browser of its own, in which notifications are allowed and a script runs before each page's own."""
     opened: list[BrowserContext] = []
 
     def new_page(script: str = "") -> Page:
-        context = browser.new_context(viewport=DESK, reduced_motion="reduce", permissions=["notifications"])
+        context = whole_browser.new_context(viewport=DESK, reduced_motion="reduce", permissions=["notifications"])
         opened.append(context)
         context.set_default_timeout(PATIENCE_MS)
         context.add_init_script(script)
