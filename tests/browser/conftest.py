@@ -78,10 +78,11 @@ update conversations_wait set ended_at = now() where ended_at is null;
 delete from jobs_job where state = 'queued'
 """
 
-# A page that looks again every few seconds does so twice a second: a test has nothing to learn from waiting for the clock.
+# A page that looks again every few seconds does so every two: a test has nothing to learn from waiting for the clock, and more
+# often would be most of the work of the web process.
 OFTEN = """
 const every = window.setInterval;
-window.setInterval = (call, ms, ...rest) => every(call, ms < 2000 ? ms : 500, ...rest);
+window.setInterval = (call, ms, ...rest) => every(call, Math.min(ms, 2000), ...rest);
 """
 
 Until = Literal["commit", "load"]
