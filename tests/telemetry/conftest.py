@@ -45,9 +45,15 @@ def ask(url: str, *, authorization: str | None = f"Bearer {TOKEN}", method: str 
         return Answer(error.code, error.read().decode(), error.headers["Content-Type"])
 
 
-def page_with(web: str, name: str, **labels: str) -> Answer:
-    """The metrics, once they have a sample like this that isn't zero. Values are recorded twice a second."""
-    return until(lambda: (page := ask(f"{web}/metrics")).value(name, **labels) and page, what=f"{name} {labels}")
+def page_with(web: str, name: str, *, least: float = 1e-9, **labels: str) -> Answer:
+    """The metrics, once they have a sample like this of at least this value; by default, of more than zero.
+
+    Values are recorded twice a second, one metric after the other: a page may show the first of a request before the last.
+    """
+    return until(
+        lambda: (page := ask(f"{web}/metrics")) and (page.value(name, **labels) or 0) >= least and page,
+        what=f"{name} {labels}",
+    )
 
 
 @pytest.fixture

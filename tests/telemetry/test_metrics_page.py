@@ -63,7 +63,8 @@ def test_a_turn_is_counted_in_all_processes(web, tenant, processes: ForkServer) 
 def test_requests_are_counted_by_area_and_status(web, tenant) -> None:
     ask(f"{web}/api/v1/attributes", authorization=tenant.headers["Authorization"])
     ask(f"{web}/api/v1/attributes", authorization="Bearer nobody")
-    page = page_with(web, "makegood_http_requests_total", status="401")
+    page_with(web, "makegood_http_requests_total", status="401")
+    page = page_with(web, "makegood_http_request_seconds_count", least=2, area="api")
     assert page.value("makegood_http_requests_total", area="api", method="GET", status="200") == 1
     assert page.value("makegood_http_requests_total", area="api", method="GET", status="401") == 1
     assert page.value("makegood_http_request_seconds_count", area="api") == 2
