@@ -9,11 +9,19 @@ from typing import Any
 from playwright.sync_api import Page
 
 # Without preload: axe would fetch what a style sheet imports, from where it isn't, and past the page's policy.
-RUN = """(kinds) => axe.run(document, {
-  preload: false,
-  resultTypes: ["violations"],
-  runOnly: kinds,
-})"""
+OPTIONS = 'preload: false, resultTypes: ["violations"], runOnly: kinds'
+RUN = f"(kinds) => axe.run(document, {{ {OPTIONS} }})"
+# A rule that looks at what is painted takes most of the time: colors differ by scheme, but not by width.
+COLORS = ("color-contrast", "link-in-text-block")
+REMEMBER = """() => document.querySelectorAll("body *").forEach(
+  (part) => part.toggleAttribute("data-axe-seen", part.getClientRects().length > 0))"""
+RUN_BUT_COLORS = f"""(kinds) => axe.run(document, {{
+  {OPTIONS}, rules: {{ {", ".join(f'"{rule}": {{ enabled: false }}' for rule in COLORS)} }},
+}})"""
+RUN_UNSEEN = f"""(kinds) => {{
+  const unseen = [...document.querySelectorAll("body :not([data-axe-seen])")].filter((part) => part.getClientRects().length);
+  return unseen.length ? axe.run({{ include: unseen }}, {{ {OPTIONS} }}) : {{ violations: [] }};
+}}"""
 ALL = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 GRAVE = ("serious", "critical")
 
@@ -25,9 +33,23 @@ def _axe() -> str:
 
 def findings(page: Page, *kinds: str) -> list[str]:
     """Every grave finding in a line: the rule, where, and what axe says of it. Of these rules or their tags; else of all."""
+    return _run(page, RUN, kinds or ALL)
+
+
+def remember_what_is_seen(page: Page) -> None:
+    """Mark what the page shows at this width, for `findings_at_another_width`."""
+    page.evaluate(REMEMBER)
+
+
+def findings_at_another_width(page: Page) -> list[str]:
+    """Every grave finding, of colors only where the page shows what it didn't at the width before."""
+    return _run(page, RUN_BUT_COLORS, ALL) + _run(page, RUN_UNSEEN, COLORS)
+
+
+def _run(page: Page, script: str, kinds: tuple[str, ...]) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(_axe())
-    found: list[dict[str, Any]] = page.evaluate(RUN, list(kinds or ALL))["violations"]
+    found: list[dict[str, Any]] = page.evaluate(script, list(kinds))["violations"]
     return [_line(one, node) for one in found if one["impact"] in GRAVE for node in one["nodes"]]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import findings
+from tests.browser.axe import COLORS, findings, findings_at_another_width, remember_what_is_seen
 from tests.browser.conftest import DESK, PHONE, App, Complaints, open_page, sign_in
 from tests.browser.shop import Shop
 from tests.browser.test_widget import launcher, log, placed, say, shop, store
@@ -56,16 +56,38 @@ def test_every_url_is_a_screen_or_named_among_the_others() -> None:
 
 
 def everywhere(page: Page) -> list[str]:
-    """The grave findings in light, in dark and on a phone."""
-    found: list[str] = []
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found += [f"{scheme}: {line}" for line in findings(page)]
+    """The grave findings in light, in dark, where only colors differ, and on a phone."""
+    found = [f"light: {line}" for line in findings(page)]
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    found += [f"dark: {line}" for line in findings(page, *COLORS)]
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    remember_what_is_seen(page)
     page.set_viewport_size(PHONE)
-    found += [f"phone: {line}" for line in findings(page)]
+    found += [f"phone: {line}" for line in findings_at_another_width(page)]
     page.set_viewport_size(DESK)
     return found
+
+
+PALE_ON = """<html lang="en"><title>Pale</title><style>
+  .pale {{ color: #aaa; background: #fff }}
+  @media not ({query}) {{ .pale {{ {otherwise} }} }}
+</style><main><h1>Pale</h1><p class="pale">Pale</p></main></html>"""
+
+
+@pytest.mark.parametrize(
+    ("query", "otherwise", "where"),
+    [
+        ("prefers-color-scheme: dark", "color: #000", "dark"),
+        ("max-width: 600px", "display: none", "phone"),
+        ("min-width: 0", "", "light"),
+    ],
+)
+def test_pale_words_are_found_wherever_they_are_shown(query: str, otherwise: str, where: str, page: Page) -> None:
+    page.goto("about:blank")
+    page.set_content(PALE_ON.format(query=query, otherwise=otherwise))
+    found = everywhere(page)
+    assert found
+    assert found[0].startswith(f"{where}: color-contrast")
 
 
 def look(page: Page, app: App, routes: Iterable[str], ids: dict[str, Any]) -> dict[str, list[str]]:
