@@ -14,6 +14,7 @@ UTC = "UTC"
 # The order of day and month, in Django's notation: with the short name of the month, and with the long one. The day
 # comes first in each of these languages.
 ORDERS = {"de": ("j. M", "j. F"), "es": ("j M", r"j \d\e F")}
+LOWER_CASE = ("es", "fr", "it")
 USUAL_ORDER = ("j M", "j F")
 MINUTE, HOUR, DAY, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1), timedelta(days=7)
 
@@ -117,8 +118,8 @@ def _order() -> tuple[str, str]:
 def _format(day: date, pattern: str) -> str:
     # Without its zone, a time isn't converted to the server's.
     words = str(date_format(day.replace(tzinfo=None) if isinstance(day, datetime) else day, pattern))
-    # Django's Italian names begin with capitals, which Italian writes in lower case, as French and Spanish do.
-    return words.lower() if get_language() == "it" else words
+    # Django's names of these begin with capitals, which the languages have at the beginning of a sentence only.
+    return words.lower() if get_language() in LOWER_CASE else words
 
 
 def _words(age: timedelta, local: datetime, now: datetime) -> str:

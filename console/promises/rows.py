@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Case, Q, QuerySet, When
 from django.db.models.functions import ExtractHour
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from console.durations import span_of
@@ -173,7 +174,7 @@ def _day_name(day: date, today: date) -> str:
         return gettext("Today")
     if day == today - timedelta(days=1):
         return gettext("Yesterday")
-    return long_day(day)
+    return capfirst(long_day(day))
 
 
 def _rows(promises: list[Promise], *, zone: str, now: datetime) -> list[Row]:

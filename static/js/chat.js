@@ -3,7 +3,7 @@ import { attachments, wordsOf } from "./attachments.js";
 import { cards } from "./blocks.js";
 import { h, icon, linked, note, state } from "./dom.js";
 import * as format from "./format.js";
-import { fill, gettext } from "./i18n.js";
+import { fill, gettext, ngettext } from "./i18n.js";
 import { mark, marked, place } from "./marks.js";
 import { holder, promiseState } from "./promise_state.js";
 import { receiptMark } from "./receipts.js";
@@ -211,8 +211,8 @@ export class Chat {
       this.turnLink(turn, fill(gettext("Turn %(number)s"), { number: turn.seq })),
       took && h("span", { title: gettext("From the customer’s message to the whole reply") }, format.roughly(took)),
       isSpoken && h("span", { title: gettext("Spoken on the call") }, gettext("spoken")),
-      this.inspects && fired > 0 && state("ok", "bolt", fill(gettext("%(number)s fired"), { number: fired })),
-      this.inspects && held > 0 && state("mute", "hand-stop", fill(gettext("%(number)s held back"), { number: held })),
+      this.inspects && fired > 0 && state("ok", "bolt", fill(ngettext("%(number)s fired", "%(number)s fired", fired), { number: fired })),
+      this.inspects && held > 0 && state("mute", "hand-stop", fill(ngettext("%(number)s held back", "%(number)s held back", held), { number: held })),
       turn.status === "failed" && state("bad", "alert-triangle", gettext("an apology, the reply failed")),
       turn.freshness === "waiting" && state("warn", "clock-pause", gettext("while waiting")),
     ];

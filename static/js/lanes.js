@@ -204,7 +204,7 @@ function fillToolCaller({ turn }, lane, { job, calls }) {
   if (job.state !== "done") return;
   const fired = turn.verdicts.filter((verdict) => verdict.fired).length;
   const detections = format.numbered(ngettext("%(number)s detection", "%(number)s detections", calls.length), calls.length);
-  const result = fired ? fill(gettext("%(number)s fired"), { number: fired }) : gettext("nothing fired");
+  const result = fired ? fill(ngettext("%(number)s fired", "%(number)s fired", fired), { number: fired }) : gettext("nothing fired");
   lane.detail = calls.length ? `${detections}, ${result}` : result;
 }
 

@@ -5,7 +5,7 @@ import { Chat } from "./chat.js";
 import { Composer } from "./composer.js";
 import { refill, state } from "./dom.js";
 import { Files } from "./files.js";
-import { fill, gettext } from "./i18n.js";
+import { fill, gettext, ngettext } from "./i18n.js";
 import { Inspector } from "./inspector.js";
 import { offerKeys } from "./keys.js";
 import { Microphone } from "./microphone.js";
@@ -253,8 +253,8 @@ class Playground {
     const held = turn?.verdicts.filter((verdict) => reading(verdict).tone === "warn").length ?? 0;
     at("views").querySelector("[value=turn]").textContent = turn ? fill(gettext("Turn %(number)s"), { number: turn.seq }) : gettext("Turn");
     refill(at("view-counts"), `${fired}:${held}`, () => [
-      fired > 0 && state("ok", "bolt", fill(gettext("%(number)s fired"), { number: fired })),
-      held > 0 && state("warn", "hand-stop", fill(gettext("%(number)s held back"), { number: held })),
+      fired > 0 && state("ok", "bolt", fill(ngettext("%(number)s fired", "%(number)s fired", fired), { number: fired })),
+      held > 0 && state("warn", "hand-stop", fill(ngettext("%(number)s held back", "%(number)s held back", held), { number: held })),
     ]);
   }
 

@@ -58,7 +58,9 @@ def test_times_without_a_business_are_labeled_utc() -> None:
     assert format_timestamp(NOW, now=NOW).exact == "Wednesday 12 March 2025, 09:30:00 UTC"
 
 
-@pytest.mark.parametrize(("language", "words"), [("it", "mercoledì 12 marzo"), ("de", "Mittwoch, 12. März")])
+@pytest.mark.parametrize(
+    ("language", "words"), [("it", "mercoledì 12 marzo"), ("fr", "mercredi 12 mars"), ("de", "Mittwoch, 12. März")]
+)
 def test_days_are_written_as_the_language_writes_them(language: str, words: str) -> None:
     with override(language):
         assert long_day(NOW) == words
