@@ -191,8 +191,8 @@ def find_by_words(
         return MessageMatches(found, next=Place(found[-1].pk), back_to=found[-1].created_at)
     if end := _end_of_window(scanned)(place.before):
         return MessageMatches(found, next=Place(end[0][0]), back_to=end[0][1])
-    newest = _archives(Place(is_archive=True)).first()
-    return MessageMatches(found, next=Place(is_archive=True), back_to=newest[1]) if newest else _last(found)
+    newest = _NEWEST_ARCHIVE()
+    return MessageMatches(found, next=Place(is_archive=True), back_to=newest[0][1]) if newest else _last(found)
 
 
 @cache
@@ -222,6 +222,9 @@ def _archives(place: Place) -> QuerySet[ArchivedTranscript, tuple[UUID, datetime
     """The id of each archived transcript before a place, and the time of its conversation's last activity."""
     rows = ArchivedTranscript.objects.filter(id__lt=place.before).order_by("-id")
     return rows.values_list("id", "conversation__updated_at")
+
+
+_NEWEST_ARCHIVE = PreparedValues(lambda: _archives(Place(is_archive=True))[:1], kinds=())
 
 
 def _newest_containing(words: list[str], archive: ArchivedTranscript) -> Message | None:

@@ -18,6 +18,8 @@ from conversations.models import Persona
 from conversations.models.persona import Strength
 from projects.common.phones import normalize_phone
 from projects.models import Project
+from tenancy.postgresql.prepared import Prepared
+from tenancy.prepared_queries import PreparedValues
 from tools.services.bookings.search import config_of
 
 # Customers that one search finds by each field.
@@ -25,18 +27,16 @@ MOST_CUSTOMERS = 200
 FEWEST_DIGITS = 4
 LAST_CHARACTER = "\U0010ffff"
 # Customers by their indexed search columns.
-IN_RANGE = {
-    "found_by": """
+_IN_RANGE = {
+    "found_by": Prepared("""
         select persona_id from conversations_personafield
         where organization_id = %s and key = %s and found_by >= %s and found_by < %s limit %s
-    """,
-    "found_by_last": """
+    """),
+    "found_by_last": Prepared("""
         select persona_id from conversations_personafield
         where organization_id = %s and key = %s and found_by_last >= %s and found_by_last < %s limit %s
-    """,
+    """),
 }
-
-
 # Customers whose contact is exactly this, as the same columns hold it.
 IS_CONTACT = """
 select persona_id from conversations_personafield
@@ -53,8 +53,14 @@ def customer_ids(project: Project, text: str) -> list[UUID]:
     found = [
         id for key, column, start in _ranges(text) for id in _in_range(project, key=key, column=column, start=start)
     ]
-    found += Persona.objects.filter(project=project, external_id=text.strip()).values_list("pk", flat=True)
+    found += [id for (id,) in _NAMED(project.pk, text.strip())]
     return _unmerged(found)
+
+
+_NAMED = PreparedValues(
+    lambda project, external_id: Persona.objects.filter(project_id=project, external_id=external_id).values_list("pk"),
+    kinds=(UUID, str),
+)
 
 
 def find_customers(project: Project, text: str) -> QuerySet[Persona]:
@@ -105,10 +111,15 @@ def _with_contact(project: Project, *, key: str, found_by: str, strength: Streng
 
 def _unmerged(ids: Iterable[UUID]) -> list[UUID]:
     """The ids, with those of merged customers replaced."""
-    found = list(dict.fromkeys(ids))
-    merged = Persona.objects.filter(pk__in=found, merged_into__isnull=False).values_list("pk", "merged_into_id")
-    targets = dict(merged) if found else {}
+    found = tuple(dict.fromkeys(ids))
+    targets = dict(_MERGED(found)) if found else {}
     return list(dict.fromkeys(targets.get(id) or id for id in found))
+
+
+_MERGED = PreparedValues(
+    lambda ids: Persona.objects.filter(pk__any=ids, merged_into__isnull=False).values_list("pk", "merged_into_id"),
+    kinds=(tuple,),
+)
 
 
 def _ranges(text: str) -> list[tuple[str, str, str]]:
@@ -122,7 +133,5 @@ def _ranges(text: str) -> list[tuple[str, str, str]]:
 
 
 def _in_range(project: Project, *, key: str, column: str, start: str) -> list[UUID]:
-    values = (project.organization_id, key, start, start + LAST_CHARACTER, MOST_CUSTOMERS)
-    with connection.cursor() as cursor:
-        cursor.execute(IN_RANGE[column], values)
-        return [row[0] for row in cursor.fetchall()]
+    rows = _IN_RANGE[column](project.organization_id, key, start, start + LAST_CHARACTER, MOST_CUSTOMERS)
+    return [id for (id,) in rows]
