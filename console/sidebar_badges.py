@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -13,7 +13,7 @@ from console.promises.figures import in_tests
 from conversations.inbox.waiting import Waiting
 from projects.connections.integrations import needing_reauth
 from projects.models import Project
-from tenancy.prepared_queries import PreparedCount
+from tenancy.prepared_queries import PreparedCounts
 from tenancy.scope import current_organization_id
 from todos.attention import failed_todos, waiting_todos
 from tools.engine.attention import recently_broken_promises, unknown_effects
@@ -32,33 +32,26 @@ class Badge:
 
 def sidebar_badges(project: Project, *, waiting: int | None = None) -> Mapping[str, Badge]:
     """Badges by page name. `waiting` is the inbox's count if the page has read it. Call inside the tenant's transaction."""
+    to_reconnect, unknown, broken, todos, failed = _COUNTS(project.pk)
     return {
-        "agent": Badge(_TO_RECONNECT(project.pk)),
+        "agent": Badge(to_reconnect),
         "inbox": Badge(Waiting(project).count if waiting is None else waiting),
-        "effects": Badge(_UNKNOWN(project.pk)),
-        "promises": Badge(_BROKEN(project.pk)),
-        "todos": count_todos(project),
+        "effects": Badge(unknown),
+        "promises": Badge(broken),
+        "todos": Badge(min(todos + failed, MOST_COUNTED), failed=failed),
     }
 
 
-def count_todos(project: Project) -> Badge:
-    """Waiting and failed todos; capped at MOST_COUNTED."""
-    failed = _FAILED(project.pk)
-    return Badge(min(_WAITING(project.pk) + failed, MOST_COUNTED), failed=failed)
+def _counted(project_id: UUID) -> list[QuerySet[Any, Any]]:
+    project = Project(pk=project_id, organization_id=current_organization_id())
+    rows: tuple[QuerySet[Any], ...] = (
+        needing_reauth(project),
+        unknown_effects(project),
+        recently_broken_promises(project).exclude(in_tests(project)),
+        waiting_todos(project),
+        failed_todos(project),
+    )
+    return [one.order_by().values("pk")[:MOST_COUNTED] for one in rows]
 
 
-def _count(build: Callable[[Project], QuerySet[Any]]) -> PreparedCount:
-    """The number of a badge, by the key of the project."""
-
-    def rows(project_id: UUID) -> QuerySet[Any, Any]:
-        project = Project(pk=project_id, organization_id=current_organization_id())
-        return build(project).order_by().values("pk")[:MOST_COUNTED]
-
-    return PreparedCount(rows, kinds=(UUID,))
-
-
-_TO_RECONNECT = _count(needing_reauth)
-_UNKNOWN = _count(unknown_effects)
-_BROKEN = _count(lambda project: recently_broken_promises(project).exclude(in_tests(project)))
-_WAITING = _count(waiting_todos)
-_FAILED = _count(failed_todos)
+_COUNTS = PreparedCounts(_counted, kinds=(UUID,))

@@ -49,10 +49,7 @@ class PreparedValues:
     in any thread.
     """
 
-    # The statement around the query
-    form = "{}"
-
-    def __init__(self, build: Callable[..., models.QuerySet[Any, Any]], *, kinds: tuple[type, ...]) -> None:
+    def __init__(self, build: Callable[..., Any], *, kinds: tuple[type, ...]) -> None:
         self._build = build
         self._placeholders = [_placeholder(kind, index) for index, kind in enumerate(kinds)]
         self._compiled: _Text | None = None
@@ -66,20 +63,28 @@ class PreparedValues:
         """The compiled statement. Threads that need it at the same time may each compile it; the copies are equal."""
         if self._compiled is None:
             with template_tenant(_TENANT):
-                query = self._build(*self._placeholders).query
-            placeholders = (_TENANT, *self._placeholders)
-            self._compiled = _Text(query.get_compiler("default"), placeholders=placeholders, form=self.form)
+                built = self._build(*self._placeholders)
+            self._compiled = self._compile(built)
         return self._compiled
 
+    def _compile(self, rows: Any) -> _Text:
+        compiler = rows.query.get_compiler("default")
+        sql, parameters = compiler.as_sql()
+        return _Text(sql, parameters, placeholders=(_TENANT, *self._placeholders), compiler=compiler)
 
-class PreparedCount(PreparedValues):
-    """The number of a query's rows."""
 
-    form = "select count(*) from ({}) counted"
+class PreparedCounts(PreparedValues):
+    """The numbers of rows of several queries, from one statement. `build` returns the queries."""
 
-    def __call__(self, *values: Value) -> int:  # type: ignore[override]  # returns their number, not the rows
-        [(count,)] = super().__call__(*values)
-        return int(count)
+    def __call__(self, *values: Value) -> tuple[int, ...]:  # type: ignore[override]  # returns numbers, not the rows
+        [counts] = super().__call__(*values)
+        return counts
+
+    def _compile(self, queries: Sequence[models.QuerySet[Any, Any]]) -> _Text:
+        compiled = [rows.query.sql_with_params() for rows in queries]
+        sql = ", ".join(f"(select count(*) from ({sql}) counted)" for sql, _ in compiled)  # noqa: S608 - compiled by Django
+        parameters = [one for _, own in compiled for one in own]
+        return _Text(f"select {sql}", parameters, placeholders=(_TENANT, *self._placeholders))
 
 
 class PreparedQuery(PreparedValues, Generic[M]):
@@ -100,15 +105,15 @@ class PreparedQuery(PreparedValues, Generic[M]):
 class _Text:
     """The compiled SQL of one query, with the conversions of its values and rows. Immutable."""
 
-    def __init__(self, compiler: Any, *, placeholders: tuple[Value, ...], form: str) -> None:
-        self.compiler = compiler
-        sql, parameters = compiler.as_sql()
-        self.sql = form.format(sql)
+    def __init__(
+        self, sql: str, parameters: Sequence[Any], *, placeholders: tuple[Value, ...], compiler: Any = None
+    ) -> None:
+        self.sql, self.compiler = sql, compiler
         positions: dict[Any, int] = {value: index for index, value in enumerate(placeholders)}
         # The index of each parameter among the values, or the text of a constant
         hashable = (tuple(one) if isinstance(one, list) else one for one in parameters)
         self._parameters = [(positions.get(one), as_text(one)) for one in hashable]
-        converters = compiler.get_converters([column[0] for column in compiler.select])
+        converters = compiler.get_converters([column[0] for column in compiler.select]) if compiler else {}
         self._readers = [
             (index, _reader(convert, expression, compiler.connection))
             for index, (convert, expression) in converters.items()

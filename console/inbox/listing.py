@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -28,7 +29,7 @@ from conversations.models import Conversation, ConversationStatus
 from projects.common.numbers import grouped
 from projects.models import Project
 from projects.models.permissions import Entry
-from tenancy.prepared_queries import PreparedCount, PreparedValues
+from tenancy.prepared_queries import PreparedCounts, PreparedValues
 from tools.services.support.tickets import open_tickets
 
 # "All" is counted up to here.
@@ -42,25 +43,26 @@ MOST_ANSWERED, ANSWERED_FOR = 8, timedelta(hours=12)
 def count_tabs(entry: Entry, waiting: Waiting) -> dict[str, str]:
     """The counts of the tabs, as shown. The first is the number beside “Inbox” in the sidebar."""
     project, user = entry.project.pk, entry.member.user
-    every = _ALL(project)
+    mine, every, tickets = _TABS(project, user.pk, tuple(mentioned_in(user)))
     return {
         WAITING: grouped(waiting.count),
-        MINE: grouped(_MINE(project, user.pk, tuple(mentioned_in(user)))),
+        MINE: grouped(mine),
         ALL: grouped(every) if every <= MOST_COUNTED else f"{grouped(MOST_COUNTED)}+",
-        TICKETS: grouped(_TICKETS(project)),
+        TICKETS: grouped(tickets),
     }
 
 
-_ALL = PreparedCount(
-    lambda project: Conversation.objects.filter(project_id=project).values("pk")[: MOST_COUNTED + 1], kinds=(UUID,)
-)
-_MINE = PreparedCount(
-    lambda project, user, mentioned: Conversation.objects.filter(is_mine(user, mentioned), project_id=project).values(
-        "pk"
-    ),
-    kinds=(UUID, int, tuple),
-)
-_TICKETS = PreparedCount(lambda project: open_tickets(Project(pk=project)).values("pk"), kinds=(UUID,))
+def _tabs(project: UUID, user: int, mentioned: Collection[UUID]) -> list[QuerySet[Any, Any]]:
+    """The rows of the tabs “Mine”, “All” and “Tickets”."""
+    own = Conversation.objects.filter(project_id=project).values("pk")
+    return [
+        own.filter(is_mine(user, mentioned)),
+        own[: MOST_COUNTED + 1],
+        open_tickets(Project(pk=project)).values("pk"),
+    ]
+
+
+_TABS = PreparedCounts(_tabs, kinds=(UUID, int, tuple))
 
 
 def list_context(entry: Entry, query: InboxQuery, waiting: Waiting) -> dict[str, Any]:

@@ -18,7 +18,7 @@ SELECTED = mark_safe(" selected")
 @register.filter
 def options(choices: Iterable[tuple[str, str]], chosen: str = "") -> SafeString:
     """The options of values and their names, one of them chosen."""
-    return _options(tuple(choices), chosen)
+    return _options(tuple((value, str(name)) for value, name in choices), chosen)
 
 
 @lru_cache(maxsize=256)

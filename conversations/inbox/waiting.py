@@ -83,7 +83,8 @@ class Waiting:
     def reasons_of(self, conversations: Collection[UUID]) -> Mapping[UUID, list[Reason]]:
         """Reasons by conversation, most urgent first; conversations without any are left out."""
         reasons: dict[UUID, list[Reason]] = defaultdict(list)
-        for conversation_id, place in _statement(_REASONS)(*self._values, tuple(conversations)):
+        rows = _statement(_REASONS)(*self._values, tuple(conversations)) if conversations else ()
+        for conversation_id, place in rows:
             reasons[conversation_id].append(ORDER[place])
         return reasons
 

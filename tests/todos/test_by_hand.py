@@ -11,7 +11,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.db.models.functions import Now
 
-from console.sidebar_badges import Badge, count_todos
+from console.sidebar_badges import Badge, sidebar_badges
 from conversations.models import Conversation
 from jobs import claims
 from jobs.attempt import attempt
@@ -20,7 +20,7 @@ from jobs.lanes import lane_of
 from jobs.models import Job
 from projects.agents.services import create_project
 from projects.common.api_error import Conflict
-from projects.models import Member, Role
+from projects.models import Member, Project, Role
 from tenancy.threads import in_db
 from tests.console.pages.conftest import add_promise, talk
 from tests.todos.conftest import REFUND, Desk
@@ -238,16 +238,20 @@ def test_taking_a_pending_todo_on_requires_permission_to_approve(desk: Desk, own
     assert take(desk, two, clerk).status == "in_progress"
 
 
+def todos_badge(project: Project) -> Badge:
+    return sidebar_badges(project)["todos"]
+
+
 def test_todos_waiting_for_a_person_are_counted(desk: Desk, owner: Member) -> None:
     """Approved todos count only without tools."""
     with_tool, without = desk.refund(), desk.refund(tool="", arguments=None)
     desk.approve(with_tool, owner)
     desk.approve(without, owner)
-    assert desk.do(count_todos, desk.tenant.project) == Badge(1)
+    assert desk.do(todos_badge, desk.tenant.project) == Badge(1)
     other = desk.do(create_project, "Other", config=desk.tenant.project.agent_version.config)
-    assert desk.do(count_todos, other) == Badge(0)
+    assert desk.do(todos_badge, other) == Badge(0)
     take(desk, without, owner)
-    assert desk.do(count_todos, desk.tenant.project) == Badge(0)
+    assert desk.do(todos_badge, desk.tenant.project) == Badge(0)
 
 
 def test_failed_runs_are_counted_until_they_are_reviewed(desk: Desk, owner: Member) -> None:
@@ -258,8 +262,8 @@ def test_failed_runs_are_counted_until_they_are_reviewed(desk: Desk, owner: Memb
     with desk.tenant.tx():
         Todo.objects.filter(pk__in=[failed.pk, old.pk]).update(status="failed", status_at=Now())
         Todo.objects.filter(pk=old.pk).update(status_at=Now() - timedelta(days=8))
-    assert desk.do(count_todos, desk.tenant.project) == Badge(1, failed=1)
+    assert desk.do(todos_badge, desk.tenant.project) == Badge(1, failed=1)
     desk.do(services.review_again, failed.pk, actor=Actor("Nello"))
-    assert desk.do(count_todos, desk.tenant.project) == Badge(1)
+    assert desk.do(todos_badge, desk.tenant.project) == Badge(1)
     desk.do(services.reject_todo, failed.pk, actor=Actor("Nello"))
-    assert desk.do(count_todos, desk.tenant.project) == Badge(0)
+    assert desk.do(todos_badge, desk.tenant.project) == Badge(0)

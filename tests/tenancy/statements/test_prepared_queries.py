@@ -21,7 +21,7 @@ from django.db.models.functions import Cast, Now
 from conversations.models import Conversation, Persona
 from conversations.turns.services import start_conversation
 from projects.models import Project
-from tenancy.prepared_queries import PreparedCount, PreparedQuery, PreparedValues
+from tenancy.prepared_queries import PreparedCounts, PreparedQuery, PreparedValues
 from tenancy.scope import NoTenant
 from tests.conftest import Tenant
 
@@ -119,15 +119,19 @@ def test_a_value_may_be_several_ids(tenant):
 
 
 def test_rows_are_counted_up_to_the_limit_of_the_query(tenant):
-    count = PreparedCount(
-        lambda project: Conversation.objects.filter(project_id=project).values("pk")[:2], kinds=(UUID,)
+    counts = PreparedCounts(
+        lambda project: (
+            Persona.objects.filter(project_id=project).values("pk"),
+            Conversation.objects.filter(project_id=project).values("pk")[:2],
+        ),
+        kinds=(UUID,),
     )
     with tenant.tx():
-        assert count(tenant.project.pk) == 0
+        assert counts(tenant.project.pk) == (0, 0)
     for guest in ("one", "two", "three"):
         talk(tenant, guest)
     with tenant.tx():
-        assert count(tenant.project.pk) == 2
+        assert counts(tenant.project.pk) == (3, 2)
 
 
 def test_concurrent_first_uses_all_succeed(tenant):
