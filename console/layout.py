@@ -39,16 +39,13 @@ def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = N
         "badges": badges,
         "unread": unread,
         "push_key": public_key(),
-        "project": entry.project,
+        **entry_context(entry),
         "organization": entry.project.organization,
         "member": {
             "name": user.name,
             "initials": user.initials,
             "role_name": entry.member.get_role_display().partition(": ")[0],
         },
-        "can_write": entry.may(Scope.CONVERSE),
-        "can_operate": entry.may(Scope.OPERATE),
-        "can_configure": entry.may(Scope.CONFIGURE),
         "can_develop": entry.member.developer_tools,
         "can_administer": may_administer(entry),
         "projects": projects_of(user),
@@ -57,6 +54,16 @@ def shell_context(request: HttpRequest, entry: Entry, *, waiting: int | None = N
         "simulates_phone": bool(settings.OFFLINE_MESSENGERS_URL),
         "offline": settings.OFFLINE_MODEL and not (version and version.config.model_base_url),
         "api_base": "/api/v1",
+    }
+
+
+def entry_context(entry: Entry) -> dict[str, Any]:
+    """The project and what the member may do there, for a part of a page that is read again without the shell."""
+    return {
+        "project": entry.project,
+        "can_write": entry.may(Scope.CONVERSE),
+        "can_operate": entry.may(Scope.OPERATE),
+        "can_configure": entry.may(Scope.CONFIGURE),
     }
 
 

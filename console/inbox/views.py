@@ -21,7 +21,7 @@ from console.inbox.listing import count_tabs, list_context
 from console.inbox.query import ALL, TICKETS, parse_query
 from console.inbox.ticket_list import ticket_list_context
 from console.inbox.translation import translation_offer
-from console.layout import shell_context
+from console.layout import entry_context, shell_context
 from console.search import PAGE
 from conversations.inbox.waiting import Waiting
 from conversations.models import Conversation
@@ -130,9 +130,10 @@ def inbox_context(
 
 def render_inbox(request: HttpRequest, entry: Entry, context: dict[str, Any], *, template: str) -> HttpResponse:
     """The page, or only its list."""
-    chosen = "inbox/_list.html" if is_part(request) else template
+    if is_part(request):
+        return render(request, "inbox/_list.html", {**entry_context(entry), **context})
     shell = shell_context(request, entry, waiting=context["waiting_count"])
-    return render(request, chosen, {**shell, **context})
+    return render(request, template, {**shell, **context})
 
 
 def is_part(request: HttpRequest) -> bool:
