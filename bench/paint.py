@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import statistics
 import time
 from collections.abc import Iterator
@@ -18,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.__main__ import table
+from bench.browser import UNSET, start_browser
 from bench.product import Product, running_product
 
 GOAL_PAINT_MS, GOAL_SHIFT = 150.0, 0.05
-FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 # Scripts and live parts of a page have this long to move something.
 SETTLE_MS = 700
 # Requests of a page alone, over which its CPU is averaged.
@@ -67,11 +66,9 @@ def measure(product: Product, *, loads: int, width: int) -> tuple[list[Painted],
     # Imported here, as in bench.widget: only this measurement needs a browser.
     from playwright.sync_api import sync_playwright
 
-    binary = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=binary, args=list(FLAGS))
-        # Without an emulated color scheme, for which Playwright has the page that is left drawn once more.
-        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="null")
+        browser = start_browser(started)
+        page = browser.new_page(viewport={"width": width, "height": 900}, **UNSET)
         _sign_in(page, product)
         found = [_open(page, product, path, loads=loads) for path in _paths(page, product)]
         empty = _open(page, product, EMPTY_PAGE, loads=loads)

@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import os
 import re
-import shutil
 import statistics
 import sys
 import time
@@ -24,13 +23,13 @@ from typing import Any
 import aiohttp
 import django
 
+from bench.browser import start_browser
 from bench.product import Product, running_product
 
 ADDRESSES = [f"127.0.0.{last}" for last in range(2, 18)]
 PER_SECOND = 20
 LOADS = 10
 IDLE_SECONDS = 12
-FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
 SHOWN = """() => new Promise((tell) => {
   const look = () => performance.getEntriesByName("makegood:shown")[0] ?? null;
   const wait = () => look() ? requestAnimationFrame(() => setTimeout(() => {
@@ -135,9 +134,8 @@ def measure_paint(product: Product) -> list[tuple[float, float]]:
     # Imported here, because only this measurement needs a browser.
     from playwright.sync_api import sync_playwright
 
-    binary = os.environ.get("CHROMIUM") or shutil.which("chromium")
     with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=binary, args=list(FLAGS))
+        browser = start_browser(started)
         page = browser.new_page()
         found = []
         for _ in range(LOADS + 1):
