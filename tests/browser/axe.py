@@ -8,6 +8,8 @@ from typing import Any
 
 from playwright.sync_api import Page
 
+from tests.browser.conftest import DESK, PHONE
+
 # Without preload: axe would fetch what a style sheet imports, from where it isn't, and past the page's policy.
 OPTIONS = 'preload: false, resultTypes: ["violations"], runOnly: kinds'
 RUN = f"(kinds) => axe.run(document, {{ {OPTIONS} }})"
@@ -36,14 +38,20 @@ def findings(page: Page, *kinds: str) -> list[str]:
     return _run(page, RUN, kinds or ALL)
 
 
-def remember_what_is_seen(page: Page) -> None:
-    """Mark what the page shows at this width, for `findings_at_another_width`."""
+def everywhere(page: Page) -> list[str]:
+    """The grave findings in light, in dark, where only colors differ, and on a phone.
+
+    There, colors are looked at only where the page shows what it didn't at a desk.
+    """
+    found = [f"light: {line}" for line in findings(page)]
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    found += [f"dark: {line}" for line in findings(page, *COLORS)]
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
     page.evaluate(REMEMBER)
-
-
-def findings_at_another_width(page: Page) -> list[str]:
-    """Every grave finding, of colors only where the page shows what it didn't at the width before."""
-    return _run(page, RUN_BUT_COLORS, ALL) + _run(page, RUN_UNSEEN, COLORS)
+    page.set_viewport_size(PHONE)
+    found += [f"phone: {line}" for line in _run(page, RUN_BUT_COLORS, ALL) + _run(page, RUN_UNSEEN, COLORS)]
+    page.set_viewport_size(DESK)
+    return found
 
 
 def _run(page: Page, script: str, kinds: tuple[str, ...]) -> list[str]:

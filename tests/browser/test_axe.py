@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import COLORS, findings, findings_at_another_width, remember_what_is_seen
+from tests.browser.axe import everywhere, findings
 from tests.browser.conftest import DESK, PHONE, App, Complaints, open_page, sign_in
 from tests.browser.shop import Shop
 from tests.browser.test_widget import launcher, log, placed, say, shop, store
@@ -53,19 +53,6 @@ def test_every_url_is_a_screen_or_named_among_the_others() -> None:
     """A new page is looked at by the tests below, or it is named with the reason why not."""
     urls = {route for route in routes() if not route.startswith((API, ADMIN))}
     assert urls == {route for route in {*SCREENS, *OTHERS} if not route.startswith(API)}
-
-
-def everywhere(page: Page) -> list[str]:
-    """The grave findings in light, in dark, where only colors differ, and on a phone."""
-    found = [f"light: {line}" for line in findings(page)]
-    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    found += [f"dark: {line}" for line in findings(page, *COLORS)]
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    remember_what_is_seen(page)
-    page.set_viewport_size(PHONE)
-    found += [f"phone: {line}" for line in findings_at_another_width(page)]
-    page.set_viewport_size(DESK)
-    return found
 
 
 PALE_ON = """<html lang="en"><title>Pale</title><style>

@@ -9,11 +9,10 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from conversations.models import Attachment
-from tests.browser.axe import findings
+from tests.browser.axe import everywhere, findings
 from tests.browser.conftest import PATIENCE_MS, App, Complaints, open_page
 from tests.browser.shop import Shop, open_shop
 from tests.browser.test_inbox_files import picture
-from tests.browser.test_portal import everywhere
 from tests.browser.test_portal import own_page as own_page
 from tests.browser.test_widget import configure, launcher, log, panel, say
 from tests.conversations.widget.conftest import Placed, place_widget

@@ -15,8 +15,8 @@ from playwright.sync_api import Locator, Page, Route, expect
 from conversations.handover.operators import answer, take_over
 from conversations.models import Call, Conversation, Persona
 from conversations.turns.services import give_fields, start_conversation
-from tests.browser.axe import findings
-from tests.browser.conftest import DESK, PHONE, App, Complaints, open_page
+from tests.browser.axe import everywhere
+from tests.browser.conftest import PHONE, App, Complaints, open_page
 from tests.browser.talk import composer
 from tests.browser.test_business import book_table
 from tests.browser.test_widget import configure, launcher, log, say
@@ -46,19 +46,6 @@ def own_page(page: Page, app: App) -> Page:
 def write(page: Page, words: str) -> None:
     page.get_by_label("Your message").fill(words)
     page.get_by_label("Your message").press("Enter")
-
-
-def everywhere(page: Page) -> list[str]:
-    """The violations that axe finds in light and dark mode, on a desktop and on a phone."""
-    found: list[str] = []
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found += findings(page)
-    page.set_viewport_size(PHONE)
-    found += findings(page)
-    page.set_viewport_size(DESK)
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    return found
 
 
 def test_a_reply_in_progress_is_shown_after_a_reload(own_page: Page, app: App) -> None:

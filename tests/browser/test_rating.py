@@ -7,10 +7,10 @@ from playwright.sync_api import Page, expect
 
 from conversations.inbox.closing import close
 from conversations.models import Channel, Conversation
-from tests.browser.axe import findings
+from tests.browser.axe import everywhere, findings
 from tests.browser.conftest import App, Complaints
 from tests.browser.shop import Shop
-from tests.browser.test_portal import everywhere, own_page, write
+from tests.browser.test_portal import own_page, write
 from tests.browser.test_widget import launcher, log, placed, say, shop
 from tests.conversations.widget.conftest import Placed
 
