@@ -252,6 +252,7 @@ def test_the_transcript_marks_each_promise_with_its_number_state_and_owner(
     expect(rows.last).to_have_text(re.compile(r"^2\s*Open\s*Unassigned$"))
     with tenant.tx():
         Todo.objects.filter(pk=todo.pk).update(taker="Lucia", status=TodoStatus.IN_PROGRESS, status_at=timezone.now())
+    page.reload()
     expect(rows.last.get_by_role("link", name="Assigned to Lucia")).to_have_attribute("href", re.compile(f"{todo.pk}$"))
 
 
