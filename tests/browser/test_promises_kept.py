@@ -294,7 +294,7 @@ def test_five_turns_show_what_the_agent_waits_for(page: Page, app: App, tenant: 
     say(page, "Around 7 would be perfect")
     expect(page.locator(".mg-msg.sel > p")).to_contain_text("phone")
     say(page, "+39 347 555 0142")
-    expect(said).to_contain_text("phone")
+    expect(said).to_contain_text("Phone")
     # Whichever call reads it off this message, and however often: the wait has to be seen.
     app.model.script("arguments", match="Giulia Ferri", ttft_ms=4_000, times=0)
     page.evaluate(KEEP_WAITS)
