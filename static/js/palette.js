@@ -170,9 +170,13 @@ document.addEventListener("keydown", (event) => {
   palette.open();
 });
 for (const opener of document.querySelectorAll("[data-palette-open]")) opener.addEventListener("click", () => palette.open());
-// On a phone the sidebar is closed, so the top bar has a button of its own.
-document
-  .querySelector(".mg-top > .mg-phone")
-  ?.after(h("button", { type: "button", class: "btn btn-bare btn-icon mg-phone sh-find", "aria-label": gettext("Search"), onclick: () => palette.open() }, icon("search")));
+// On a phone the sidebar is closed, so the top bar has a button of its own. Elsewhere its icon isn't fetched.
+const phone = matchMedia("(max-width: 767px)");
+function addButton() {
+  const button = h("button", { type: "button", class: "btn btn-bare btn-icon mg-phone sh-find", "aria-label": gettext("Search"), onclick: () => palette.open() }, icon("search"));
+  document.querySelector(".mg-top > .mg-phone")?.after(button);
+}
+if (phone.matches) addButton();
+else phone.addEventListener("change", addButton, { once: true });
 // The sidebar scrolls on its own; the page that is open is in view.
 requestAnimationFrame(() => document.querySelector(".mg-nav [aria-current]")?.scrollIntoView({ block: "nearest" }));
