@@ -175,7 +175,7 @@ def test_what_is_still_to_ask_has_the_names_of_fields_for_people(owner: Client, 
     row = talk(tenant, "Hi")
     with tenant.tx():
         turn = Turn.objects.get(conversation=row)
-        document = {"scenario": "", "step": "", "to_collect": ["phone", "party_size"]}
+        document = {"scenario": "", "step": "", "to_collect": ["phone", "party_size"], "instructions": []}
         found = Directives.objects.create(conversation=row, turn=turn, version=1, document=document)
         Conversation.objects.filter(pk=row.pk).update(directives=found)
     shown = owner.get(one_url(tenant, row)).context["directives"]["to_collect"]
