@@ -22,6 +22,7 @@ from conversations.models import Conversation, Persona, PersonaField, Tag
 from projects.common.phones import readable_phone
 from projects.models import Project
 from projects.models.permissions import Entry
+from tenancy.prepared_queries import PreparedValues
 
 PAGE = 30
 LONGEST_SEARCH = 200
@@ -93,12 +94,21 @@ def person_rows(personas: Collection[Persona], *, zone: str) -> list[PersonRow]:
 def tags_by_customer(personas: Collection[UUID]) -> dict[UUID, list[Tag]]:
     """The tags on customers' conversations, each once and by name."""
     found: dict[UUID, list[Tag]] = {}
-    rows = Conversation.objects.filter(persona_id__in=personas, tag_rows__isnull=False)
-    uses = rows.values_list("persona_id", "tag_rows__tag_id").distinct()
+    uses = _TAGGED(tuple(personas)) if personas else []
     tags = {tag.pk: tag for tag in Tag.objects.filter(pk__in={tag for _, tag in uses})} if uses else {}
     for persona, tag in uses:
         found.setdefault(persona, []).append(tags[tag])
     return {persona: sorted(some, key=lambda tag: tag.name.casefold()) for persona, some in found.items()}
+
+
+_TAGGED = PreparedValues(
+    lambda personas: (
+        Conversation.objects.filter(persona_id__any=personas, tag_rows__isnull=False)
+        .values_list("persona_id", "tag_rows__tag_id")
+        .distinct()
+    ),
+    kinds=(tuple,),
+)
 
 
 def _contacts(personas: Collection[UUID]) -> dict[UUID, dict[str, str]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -27,9 +27,12 @@ from projects.common.phones import readable_phone
 from projects.common.stored_sentences import translated
 from projects.models.key import Scope
 from projects.models.permissions import Entry
+from tenancy.prepared_queries import PreparedCounts, PreparedQuery, PreparedValues
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo
 from tools.models import Booking, BookingState, Ticket
+
+M = TypeVar("M", bound=Model)
 
 PAGE = 20
 MOST = 10
@@ -65,14 +68,13 @@ def person_context(entry: Entry, persona: Persona, *, before: UUID | None) -> di
 def person_head(persona: Persona, *, zone: str) -> dict[str, Any]:
     """A customer's name and contact ways."""
     name = customer_names([persona.pk]).get(persona.pk, UNNAMED)
-    fields = PersonaField.objects.filter(persona=persona, conversation=None, key__in=FIRST)
-    contact = dict.fromkeys(FIRST, "") | dict(fields.values_list("key", "value"))
+    contact = dict.fromkeys(FIRST, "") | dict(_CONTACTS(persona.pk))
     return {
         "id": persona.pk,
         "name": name,
         "initials": initials(name),
         "external_id": persona.external_id,
-        "also": list(persona.absorbed.values_list("external_id", flat=True)),
+        "also": [external_id for (external_id,) in _ABSORBED(persona.pk)],
         "flag": (persona.flag_reason or gettext("No reason given.")) if persona.flagged else "",
         "since": format_timestamp(persona.created_at, zone=zone),
         **contact,
@@ -111,10 +113,9 @@ def _talk(row: Conversation, *, zone: str) -> dict[str, Any]:
 
 
 def _bookings(persona: Persona, *, zone: str) -> dict[str, Any]:
-    rows = Booking.objects.filter(persona_id=persona.pk)
-    newest = list(rows.select_related("resource").order_by("-starts_at", "-id")[:MOST])
+    newest = _BOOKINGS.newest(persona.pk)
     return {
-        "count": _count(rows, newest),
+        "count": _BOOKINGS.count(persona.pk, newest),
         "rows": [
             {
                 "id": row.pk,
@@ -131,17 +132,15 @@ def _bookings(persona: Persona, *, zone: str) -> dict[str, Any]:
 
 
 def _todos(entry: Entry, persona: Persona, *, zone: str) -> dict[str, Any]:
-    rows = Todo.objects.filter(project=entry.project, persona_id=persona.pk)
-    newest = list(rows.select_related("type").order_by("-created_at", "-id")[:MOST])
+    newest = _TODOS.newest(persona.pk)
     tools = compiled_tools(entry.project) if newest else {}
-    return {"cards": cards_of(newest, tools=tools, zone=zone), "count": _count(rows, newest)}
+    return {"cards": cards_of(newest, tools=tools, zone=zone), "count": _TODOS.count(persona.pk, newest)}
 
 
 def _tickets(persona: Persona, *, zone: str) -> dict[str, Any]:
-    rows = Ticket.objects.filter(persona_id=persona.pk)
-    newest = list(rows.order_by("-number")[:MOST])
+    newest = _TICKETS.newest(persona.pk)
     return {
-        "count": _count(rows, newest),
+        "count": _TICKETS.count(persona.pk, newest),
         "rows": [
             {
                 "id": row.pk,
@@ -155,6 +154,31 @@ def _tickets(persona: Persona, *, zone: str) -> dict[str, Any]:
     }
 
 
-def _count(rows: QuerySet[Any], newest: Collection[Any]) -> int:
-    """The number of rows. Counted only if there may be more than the newest."""
-    return rows.count() if len(newest) == MOST else len(newest)
+class _Newest(Generic[M]):
+    """The newest rows of a customer, and the number of all."""
+
+    def __init__(self, select: Callable[[UUID], QuerySet[M]]) -> None:
+        self.newest = PreparedQuery(lambda persona: select(persona)[:MOST], kinds=(UUID,))
+        self._all = PreparedCounts(lambda persona: [select(persona)], kinds=(UUID,))
+
+    def count(self, persona_id: UUID, newest: Collection[M]) -> int:
+        """Counted only if there may be more than the newest."""
+        return self._all(persona_id)[0] if len(newest) == MOST else len(newest)
+
+
+_BOOKINGS = _Newest(
+    lambda persona: Booking.objects.filter(persona_id=persona).select_related("resource").order_by("-starts_at", "-id")
+)
+_TODOS = _Newest(
+    lambda persona: Todo.objects.filter(persona_id=persona).select_related("type").order_by("-created_at", "-id")
+)
+_TICKETS = _Newest(lambda persona: Ticket.objects.filter(persona_id=persona).order_by("-number"))
+_CONTACTS = PreparedValues(
+    lambda persona: PersonaField.objects.filter(persona_id=persona, conversation=None, key__in=FIRST).values_list(
+        "key", "value"
+    ),
+    kinds=(UUID,),
+)
+_ABSORBED = PreparedValues(
+    lambda persona: Persona.objects.filter(merged_into_id=persona).values_list("external_id"), kinds=(UUID,)
+)

@@ -9,17 +9,17 @@ from uuid import UUID
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
-from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access import enter
 from conversations.common.merged import find_persona
 from conversations.handover.attachments import waiting_files
-from conversations.models import Attachment, Persona
+from conversations.models import Attachment, Conversation, Persona
 from privacy.erasure.request import request_erasure
 from privacy.export.customer import CustomerExport
 from privacy.export.request import begin_customer_export
@@ -27,6 +27,7 @@ from privacy.export.zip_stream import zip_response
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import enter_project
+from tenancy.prepared_queries import PreparedCounts
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from todos.attention import IS_WAITING
@@ -36,22 +37,33 @@ from tools.models import Booking, BookingState, Ticket, TicketState
 
 def erasure_preview(persona: Persona) -> dict[str, int]:
     """The losses of an erasure: files, upcoming bookings, and work that is still open."""
-    theirs = {"persona_id": persona.pk}
-    upcoming = Booking.objects.filter(**theirs, state=BookingState.CONFIRMED, starts_at__gt=timezone.now())
+    conversations, sent, waiting, upcoming, todos, tickets, merged = _LOSSES(persona.project_id, persona.pk)
     return {
-        "conversations": persona.conversations.count(),
-        "files": Attachment.objects.filter(conversation__persona=persona).count() + _waiting(persona).count(),
-        "upcoming": upcoming.count(),
-        "open_todos": Todo.objects.filter(IS_WAITING, **theirs).count(),
-        "open_tickets": Ticket.objects.filter(**theirs).exclude(state=TicketState.CLOSED).count(),
-        "merged": persona.absorbed.count(),
+        "conversations": conversations,
+        "files": sent + waiting,
+        "upcoming": upcoming,
+        "open_todos": todos,
+        "open_tickets": tickets,
+        "merged": merged,
     }
 
 
-def _waiting(persona: Persona) -> QuerySet[Attachment]:
-    """The files for the customer's next message, also under the names of those merged into them."""
-    absorbed = persona.absorbed.values_list("external_id", flat=True)
-    return waiting_files(persona.project_id, [persona.external_id, *absorbed])
+def _losses(project: UUID, persona: UUID) -> list[QuerySet[Any]]:
+    theirs = {"persona_id": persona}
+    # A file for the next message waits under a name of the customer, or of those merged into them.
+    names = Persona.objects.filter(Q(pk=persona) | Q(merged_into_id=persona)).values("external_id")
+    return [
+        Conversation.objects.filter(**theirs),
+        Attachment.objects.filter(conversation__persona_id=persona),
+        waiting_files(project, names),
+        Booking.objects.filter(**theirs, state=BookingState.CONFIRMED, starts_at__gt=Now()),
+        Todo.objects.filter(IS_WAITING, **theirs),
+        Ticket.objects.filter(**theirs).exclude(state=TicketState.CLOSED),
+        Persona.objects.filter(merged_into_id=persona),
+    ]
+
+
+_LOSSES = PreparedCounts(_losses, kinds=(UUID, UUID))
 
 
 @require_safe

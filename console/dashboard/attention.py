@@ -5,9 +5,10 @@ The count is the inbox's, so it is the number beside “Inbox” in the sidebar.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -22,6 +23,7 @@ from jobs.models import Job, State
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
+from tenancy.prepared_queries import PreparedCounts, PreparedQuery
 from todos.attention import failed_todos, waiting_todos
 from todos.models import Todo, TodoStatus
 from tools.engine.attention import recently_unsent_promises, unknown_effects
@@ -93,29 +95,54 @@ def _others(project: Project) -> Iterator[Matter]:
         tone = "bad" if alerts[0].is_reached else "warn"
         detail = sentence_of(alerts[0]) if len(alerts) == 1 else ""
         yield Matter("limits", len(alerts), url, tone, "hand-stop", detail=detail, at=alerts[0].created_at)
-    unsent = recently_unsent_promises(project).exclude(in_tests(project)).count()
+    unsent, unknown = _COUNTS(project.pk)
     if unsent:
         yield Matter("unsent", unsent, reverse("promises", args=[project.slug]) + "?state=not_sent", "warn", "inbox")
-    own = {"conversation_id": None}
-    unknown = unknown_effects(project).filter(**own).count()
     if unknown:
         yield Matter("effects", unknown, reverse("promises", args=[project.slug]), "warn", "help-circle")
-    yield from _todos(project, "todos", waiting_todos(project).filter(**own), tone="warn")
-    yield from _todos(project, "failed_todos", failed_todos(project).filter(**own), tone="bad")
+    yield from _todos(project, "todos", _WAITING, tone="warn")
+    yield from _todos(project, "failed_todos", _FAILED, tone="bad")
 
 
-def _todos(project: Project, kind: str, rows: QuerySet[Todo], *, tone: str) -> Iterator[Matter]:
+def _todos(project: Project, kind: str, rows: Todos, *, tone: str) -> Iterator[Matter]:
     """A single todo by its title, several as their number."""
-    found = list(rows[:2])
+    found = rows.newest(project.pk)
     if len(found) == 1:
         url = reverse("todo", args=[project.slug, found[0].pk])
         kind = found[0].status if found[0].status in (TodoStatus.NEEDS_ATTENTION, TodoStatus.APPROVED) else kind
         yield Matter(kind, 1, url, tone, "checklist", name=found[0].heading, at=found[0].status_at)
     elif found:
-        yield Matter(kind, rows.count(), reverse("todos", args=[project.slug]), tone, "checklist")
+        [count] = rows.count(project.pk)
+        yield Matter(kind, count, reverse("todos", args=[project.slug]), tone, "checklist")
 
 
 def _failed_jobs(project: Project) -> Iterator[Matter]:
     failed = Job.objects.filter(project=project, state=State.FAILED).count()
     if failed:
         yield Matter("failed_jobs", failed, reverse("failed_jobs", args=[project.slug]), "bad", "alert-triangle")
+
+
+class Todos:
+    """Todos of a project that belong to no conversation: the two newest, and their number."""
+
+    def __init__(self, select: Callable[[Project], QuerySet[Todo]]) -> None:
+        def rows(project: UUID) -> QuerySet[Todo]:
+            return select(Project(pk=project)).filter(conversation_id=None)
+
+        self.newest = PreparedQuery(lambda project: rows(project)[:2], kinds=(UUID,))
+        self.count = PreparedCounts(lambda project: [rows(project)], kinds=(UUID,))
+
+
+_WAITING, _FAILED = Todos(waiting_todos), Todos(failed_todos)
+
+
+def _unsent_and_unknown(project_id: UUID) -> list[QuerySet[Any]]:
+    project = Project(pk=project_id)
+    return [
+        recently_unsent_promises(project).exclude(in_tests(project)),
+        unknown_effects(project).filter(conversation_id=None),
+    ]
+
+
+# The numbers of promises whose message was not sent, and of effects without a conversation and with an unknown outcome.
+_COUNTS = PreparedCounts(_unsent_and_unknown, kinds=(UUID,))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
+from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from conversations.models import Conversation
@@ -15,6 +17,7 @@ from projects.models import AgentVersion, Invitation, Member, Project
 from projects.models.source import Source
 from projects.records.attributes import resolve_attributes, set_attribute
 from projects.widget.widgets import find_widget
+from tenancy.prepared_queries import PreparedCounts
 
 HIDDEN = "first_steps_hidden"
 
@@ -50,12 +53,15 @@ def hide_first_steps(project: Project) -> None:
 
 def _steps(project: Project) -> list[Step]:
     version = cast("AgentVersion | None", project.agent_version)
-    talked = Conversation.objects.filter(project=project, last_message__gt=0).exists()
+    talks, sources, members, invitations = _COUNTS(project.pk)
     widget = find_widget(project)
-    people = Member.objects.count() > 1 or Invitation.objects.exists()
     return [
         Step(
-            gettext("Talk to the agent"), gettext("Play the customer"), gettext("Open playground"), "playground", talked
+            gettext("Talk to the agent"),
+            gettext("Play the customer"),
+            gettext("Open playground"),
+            "playground",
+            talks > 0,
         ),
         Step(
             gettext("Describe your business"),
@@ -77,7 +83,7 @@ def _steps(project: Project) -> list[Step]:
             gettext("Texts and e-mails to your customers"),
             gettext("Connect"),
             "agent",
-            _sends_messages(project),
+            sources > 0,
             "integrations",
         ),
         Step(
@@ -100,7 +106,7 @@ def _steps(project: Project) -> list[Step]:
             gettext("They can reply to customers too"),
             gettext("Invite"),
             "members",
-            people,
+            members > 1 or invitations > 0,
         ),
     ]
 
@@ -110,10 +116,15 @@ def _has_model(version: AgentVersion | None) -> bool:
     return not settings.OFFLINE_MODEL or bool(version and version.config.model_base_url)
 
 
-def _sends_messages(project: Project) -> bool:
-    """Return True once a service for texts or e-mails is connected."""
+def _done(project: UUID) -> list[QuerySet[Any]]:
+    """Conversations, connected services for texts or e-mails, members and invitations, up to the number that counts."""
     senders = [kind.name for kind in KINDS.values() if not kind.is_looked_up]
-    return Source.objects.filter(project=project, kind__in=senders, is_enabled=True, needs_reauth=False).exists()
+    sources = Source.objects.filter(project_id=project, kind__in=senders, is_enabled=True, needs_reauth=False)
+    talks = Conversation.objects.filter(project_id=project, last_message__gt=0)
+    return [talks[:1], sources[:1], Member.objects.all()[:2], Invitation.objects.all()[:1]]
+
+
+_COUNTS = PreparedCounts(_done, kinds=(UUID,))
 
 
 def _is_described(version: AgentVersion | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.utils.translation import gettext
 
@@ -18,6 +19,7 @@ from conversations.inbox.tags import TAGGED
 from conversations.live.event_log import INBOX_REOPENED, SNOOZE_ENDED
 from conversations.models import Conversation, Event
 from projects.common.translation import lazy
+from tenancy.prepared_queries import PreparedQuery
 from tools.models import TicketChannel
 
 SHOWN = 8
@@ -33,8 +35,14 @@ class Entry:
 
 def activity_of(row: Conversation, *, zone: str) -> list[Entry]:
     """The latest changes, newest first."""
-    events = Event.objects.filter(conversation=row, idn__in=list(WORDS)).order_by("-seq")[:SHOWN]
+    events = _EVENTS(row.pk)
     return [Entry(WORDS[event.idn](event.payload), format_timestamp(event.created_at, zone=zone)) for event in events]
+
+
+_EVENTS = PreparedQuery(
+    lambda row: Event.objects.filter(conversation_id=row, idn__in=list(WORDS)).order_by("-seq")[:SHOWN],
+    kinds=(UUID,),
+)
 
 
 def _assigned(payload: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Min
@@ -28,7 +29,9 @@ from conversations.inbox.tags import tags_of
 from conversations.models import Conversation, ConversationStatus, Directives
 from conversations.turns.flags import flag_reasons
 from projects.common.stored_sentences import translated
+from projects.models import User
 from projects.models.permissions import Entry
+from tenancy.prepared_queries import PreparedValues
 from tools.engine.tool_words import with_titles
 
 MORNING = 9
@@ -97,15 +100,22 @@ def _inbox_state(row: Conversation, *, zone: str) -> dict[str, Any]:
 
 def _mentioned_by(entry: Entry, row: Conversation) -> list[str]:
     """The authors of the unread notes that mention the member, oldest first."""
-    unread = unread_mentions(entry.member.user).filter(conversation=row).order_by("id")
-    return list(dict.fromkeys(unread.values_list("note__author_name", flat=True)))
+    return list(dict.fromkeys(name for (name,) in _MENTIONS(entry.member.user.pk, row.pk)))
+
+
+_MENTIONS = PreparedValues(
+    lambda user, row: (
+        unread_mentions(User(pk=user)).filter(conversation_id=row).order_by("id").values_list("note__author_name")
+    ),
+    kinds=(int, UUID),
+)
 
 
 def _person(entry: Entry, row: Conversation, *, zone: str) -> dict[str, Any]:
-    directives, own = row.directives, Conversation.objects.filter(persona_id=row.persona_id)
-    told = own.aggregate(count=Count("pk"), first=Min("created_at"))
+    directives = row.directives
+    [(count, first)] = _CONVERSATIONS(row.persona_id)
     return {
-        "person": {"count": told["count"], "first": format_timestamp(told["first"], zone=zone)},
+        "person": {"count": count, "first": format_timestamp(first, zone=zone)},
         "facts": facts_of(row),
         "consents": consents_of(row.persona_id, zone=zone),
         "promised": promises_to(row.persona_id, zone=zone, now=timezone.now()),
@@ -113,6 +123,19 @@ def _person(entry: Entry, row: Conversation, *, zone: str) -> dict[str, Any]:
         "tickets": related_tickets(row.pk),
         "directives": _next_steps(directives) if directives else None,
     }
+
+
+# The number of a customer's conversations, and the time of the first.
+_CONVERSATIONS = PreparedValues(
+    lambda persona: (
+        Conversation.objects.filter(persona_id=persona)
+        .order_by()
+        .values("persona_id")
+        .annotate(count=Count("pk"), first=Min("created_at"))
+        .values_list("count", "first")
+    ),
+    kinds=(UUID,),
+)
 
 
 def _next_steps(directives: Directives) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from conversations.common.queries import read_fields
 from conversations.models import ConsentSource, Conversation, Message, PersonaField
 from conversations.models.persona import Strength
 from projects.common.translation import lazy
+from tenancy.prepared_queries import PreparedQuery, PreparedValues
 
 FIRST = tuple(LABELS)
 SOURCES: Mapping[ConsentSource, str] = {
@@ -42,10 +43,17 @@ def facts_of(conversation: Conversation) -> list[Fact]:
     version = conversation.project.agent_version
     fields = read_fields(conversation, version.config) if version else []
     fields.sort(key=_order)
-    sources = [field.message_id for field in fields if field.message_id]
-    messages = Message.objects.filter(pk__in=sources, conversation=conversation)
-    numbers = dict(messages.values_list("pk", "seq"))
+    sources = tuple(field.message_id for field in fields if field.message_id)
+    numbers = dict(_NUMBERS(conversation.pk, sources)) if sources else {}
     return [_fact(field, numbers) for field in fields]
+
+
+_NUMBERS = PreparedValues(
+    lambda conversation, ids: Message.objects.filter(pk__any=ids, conversation_id=conversation).values_list(
+        "pk", "seq"
+    ),
+    kinds=(UUID, tuple),
+)
 
 
 @dataclass(frozen=True)
@@ -61,10 +69,10 @@ class KnownFact:
 
 def facts_about(persona_id: UUID) -> list[KnownFact]:
     """All facts about a customer that aren't of one conversation, common fields first."""
-    fields = list(PersonaField.objects.filter(persona_id=persona_id, conversation=None))
+    fields = _FIELDS(persona_id)
     fields.sort(key=_order)
-    messages = Message.objects.filter(pk__in=[field.message_id for field in fields if field.message_id])
-    spoken = dict(messages.values_list("pk", "conversation_id"))
+    sources = tuple(field.message_id for field in fields if field.message_id)
+    spoken = dict(_CONVERSATIONS(sources)) if sources else {}
     return [
         KnownFact(
             label=field_label(field.key),
@@ -75,6 +83,14 @@ def facts_about(persona_id: UUID) -> list[KnownFact]:
         )
         for field in fields
     ]
+
+
+_FIELDS = PreparedQuery(
+    lambda persona: PersonaField.objects.filter(persona_id=persona, conversation=None), kinds=(UUID,)
+)
+_CONVERSATIONS = PreparedValues(
+    lambda ids: Message.objects.filter(pk__any=ids).values_list("pk", "conversation_id"), kinds=(tuple,)
+)
 
 
 @dataclass(frozen=True)

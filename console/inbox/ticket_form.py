@@ -24,6 +24,7 @@ from projects.common.translation import lazy
 from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import tenant_tx
 from tools.models import Ticket, TicketPriority
 from tools.services.support.tickets import open_ticket
@@ -51,12 +52,17 @@ def new_ticket(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 def related_tickets(conversation_id: UUID) -> dict[str, Any]:
     """Tickets shown next to a conversation's transcript."""
-    rows = list(Ticket.objects.filter(conversation_id=conversation_id).order_by("-number"))
+    rows = _TICKETS(conversation_id)
     newest = [
         {"id": row.pk, "number": row.number, "subject": row.subject, "state": LABELS[row.state]}
         for row in rows[:MOST_RELATED]
     ]
     return {"rows": newest, "count": len(rows)}
+
+
+_TICKETS = PreparedQuery(
+    lambda conversation: Ticket.objects.filter(conversation_id=conversation).order_by("-number"), kinds=(UUID,)
+)
 
 
 def _submitted(request: HttpRequest) -> dict[str, str]:

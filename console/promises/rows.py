@@ -23,6 +23,7 @@ from conversations.models import Conversation
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
+from tenancy.prepared_queries import PreparedQuery, PreparedValues
 from todos.models import Todo, TodoStatus
 from tools.models import EffectState, Evidence, Promise, PromiseOwner, PromiseState
 
@@ -152,14 +153,31 @@ def find_promises(
     return rows
 
 
+# The conversations of a customer whose promises are shown beside them, and the promises.
+MOST_TO_ONE = 20
+
+
 def promises_to(persona_id: UUID, *, zone: str, now: datetime, most: int = 6) -> list[Row]:
     """The newest promises to one customer, open ones first."""
-    spoken = list(
-        Conversation.objects.filter(persona_id=persona_id).order_by("-updated_at").values_list("pk", flat=True)[:20]
-    )
-    rows = Promise.objects.filter(conversation_id__in=spoken).select_related("effect")
-    is_open = Case(When(state=PromiseState.OPEN, then=0), default=1)
-    return _rows(list(rows.order_by(is_open, "-created_at", "-id")[:most]), zone=zone, now=now)
+    spoken = tuple(id for (id,) in _LATEST_CONVERSATIONS(persona_id))
+    return _rows(_LATEST_PROMISES(spoken)[:most] if spoken else [], zone=zone, now=now)
+
+
+_LATEST_CONVERSATIONS = PreparedValues(
+    lambda persona: (
+        Conversation.objects.filter(persona_id=persona).order_by("-updated_at").values_list("pk")[:MOST_TO_ONE]
+    ),
+    kinds=(UUID,),
+)
+_LATEST_PROMISES = PreparedQuery(
+    lambda conversations: (
+        Promise.objects.filter(conversation_id__any=conversations)
+        .select_related("effect")
+        .order_by(Case(When(state=PromiseState.OPEN, then=0), default=1), "-created_at", "-id")[:MOST_TO_ONE]
+    ),
+    kinds=(tuple,),
+)
+_CONVERSATIONS = PreparedQuery(lambda ids: Conversation.objects.filter(pk__any=ids), kinds=(tuple,))
 
 
 def _by_day(rows: Iterable[Row], promises: list[Promise], *, zone: str, now: datetime) -> list[Day]:
@@ -178,9 +196,8 @@ def _day_name(day: date, today: date) -> str:
 
 
 def _rows(promises: list[Promise], *, zone: str, now: datetime) -> list[Row]:
-    conversations = {
-        row.pk: row for row in Conversation.objects.filter(pk__in={promise.conversation_id for promise in promises})
-    }
+    ids = tuple({promise.conversation_id for promise in promises})
+    conversations = {row.pk: row for row in _CONVERSATIONS(ids)} if ids else {}
     names = customer_names({row.persona_id for row in conversations.values()})
     todos = todos_for(promises)
     return [

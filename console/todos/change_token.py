@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Count, Max
 
+from tenancy.prepared_queries import PreparedValues
 from todos.models import TodoCall, TodoEvent, TodoStep
 from tools.models import Effect
 
@@ -19,8 +20,16 @@ def change_token(todo_id: UUID | None) -> str:
 
 def conversation_token(conversation_id: UUID) -> str:
     """Token for the todos of one conversation."""
-    events = TodoEvent.objects.filter(todo__conversation_id=conversation_id).order_by("-id")
-    return str(events.values_list("id", flat=True).first())
+    newest = _NEWEST_EVENT(conversation_id)
+    return str(newest[0][0] if newest else None)
+
+
+_NEWEST_EVENT = PreparedValues(
+    lambda conversation: (
+        TodoEvent.objects.filter(todo__conversation_id=conversation).order_by("-id").values_list("id")[:1]
+    ),
+    kinds=(UUID,),
+)
 
 
 def _detail_token(todo_id: UUID) -> tuple[object, ...]:

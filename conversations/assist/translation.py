@@ -18,6 +18,7 @@ from projects.agents.model_choice import model_for
 from projects.common.api_error import Conflict
 from projects.common.translation import lazy
 from projects.models import Project
+from tenancy.prepared_queries import PreparedValues
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.engine.limits.model_budget import refuse_if_spent
@@ -49,8 +50,16 @@ class AnswerInput:
 
 def customer_language_code(conversation: Conversation) -> str:
     """The code of the language that the customer writes, or "" if it isn't known."""
-    rows = PersonaField.objects.filter(persona_id=conversation.persona_id, key="language")
-    return (rows.values_list("value", flat=True).first() or "").split("-")[0].lower()
+    found = _LANGUAGES(conversation.persona_id)
+    return (found[0][0] if found else "").split("-")[0].lower()
+
+
+_LANGUAGES = PreparedValues(
+    lambda persona: (
+        PersonaField.objects.filter(persona_id=persona, key="language").order_by("pk").values_list("value")[:1]
+    ),
+    kinds=(UUID,),
+)
 
 
 def prepare_translations(conversation: Conversation, *, language: str) -> TranslationInput:

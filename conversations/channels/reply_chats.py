@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 
 from conversations.channels.registry import PROVIDERS
 from conversations.channels.window import is_window_open
 from conversations.models import Chat, Conversation, ConversationStatus, Message, MessageRole
 from projects.models import Source
+from tenancy.prepared_queries import PreparedQuery
 
 MOST_CHATS = 10
 
@@ -46,20 +47,26 @@ def reply_chats(conversation: Conversation) -> list[ReplyChat]:
 
 def takes_text(conversation: Conversation) -> bool:
     """False while only a template may be sent to the conversation's chat."""
-    chat = Chat.objects.filter(conversation=conversation).order_by("-created_at").first()
-    return chat is None or is_window_open(chat)
+    chats = _CHATS(conversation.pk)
+    return not chats or is_window_open(chats[0])
 
 
 def _others(conversation: Conversation) -> list[Chat]:
-    kinds = Source.objects.filter(project_id=conversation.project_id, kind__in=PROVIDERS).values_list("kind", flat=True)
-    chats = Chat.objects.filter(
-        project_id=conversation.project_id,
-        conversation__persona_id=conversation.persona_id,
-        kind__in=list(kinds),
-        opted_out_at=None,
-    )
-    chats = chats.exclude(conversation=conversation).exclude(conversation__status=ConversationStatus.TRANSFERRED)
-    return list(chats.select_related("conversation").order_by("-conversation__updated_at")[:MOST_CHATS])
+    return _OTHERS(conversation.project_id, conversation.persona_id, conversation.pk)
+
+
+def _other_chats(project: UUID, persona: UUID, conversation: UUID) -> QuerySet[Chat]:
+    kinds = Source.objects.filter(project_id=project, kind__in=list(PROVIDERS)).values("kind")
+    chats = Chat.objects.filter(project_id=project, conversation__persona_id=persona, kind__in=kinds, opted_out_at=None)
+    chats = chats.exclude(conversation_id=conversation).exclude(conversation__status=ConversationStatus.TRANSFERRED)
+    return chats.select_related("conversation").order_by("-conversation__updated_at")[:MOST_CHATS]
+
+
+_OTHERS = PreparedQuery(_other_chats, kinds=(UUID, UUID, UUID))
+# The newest chat of a conversation.
+_CHATS = PreparedQuery(
+    lambda conversation: Chat.objects.filter(conversation_id=conversation).order_by("-created_at")[:1], kinds=(UUID,)
+)
 
 
 def _last_heard(ids: list[UUID]) -> dict[UUID, datetime]:

@@ -10,6 +10,7 @@ from uuid import UUID
 from conversations.common.merged import with_absorbed
 from conversations.common.prompt_shapes import Fact
 from conversations.models import ConsentChange, PersonaField
+from tenancy.prepared_queries import PreparedQuery
 from tools.engine.execution.consent import CONSENT_WORDS
 from tools.engine.execution.handler import Consent
 
@@ -56,5 +57,10 @@ def is_withdrawn(persona_id: UUID, opt_in: str) -> bool:
 
 def consent_history(persona_id: UUID) -> list[ConsentChange]:
     """The newest changes of the customer and of those merged into them, newest first."""
-    changes = ConsentChange.objects.filter(with_absorbed(persona_id))
-    return list(changes.order_by("-created_at", "-id")[:MAX_HISTORY])
+    return _HISTORY(persona_id)
+
+
+_HISTORY = PreparedQuery(
+    lambda persona: ConsentChange.objects.filter(with_absorbed(persona)).order_by("-created_at", "-id")[:MAX_HISTORY],
+    kinds=(UUID,),
+)

@@ -8,6 +8,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from conversations.models import Persona
+from tenancy.prepared_queries import PreparedQuery
 from tenancy.scope import current_organization_id
 
 # A key-share lock: a merge waits until the commit, and nothing else does.
@@ -35,9 +36,16 @@ def find_persona(project_id: UUID, persona_id: UUID) -> Persona | None:
     """The customer with this id, or the one they were merged into; None if the project has none, or if they are being
     erased.
     """
-    rows = Persona.objects.filter(project_id=project_id, pk=persona_id, erased_at=None)
-    found = rows.select_related("merged_into").first()
+    found = next(iter(_FOUND(project_id, persona_id)), None)
     return (found.merged_into or found) if found else None
+
+
+_FOUND = PreparedQuery(
+    lambda project, persona: Persona.objects.filter(project_id=project, pk=persona, erased_at=None).select_related(
+        "merged_into"
+    ),
+    kinds=(UUID, UUID),
+)
 
 
 def listed_customers(project_id: UUID) -> QuerySet[Persona]:

@@ -70,7 +70,7 @@ def upload_ahead(project: Project, sender: str, content: bytes, *, name: str) ->
     return _store(project, content, name=name, content_type=content_type, project=project, sender=sender)
 
 
-def waiting_files(project_id: UUID, senders: Collection[str]) -> QuerySet[Attachment]:
+def waiting_files(project_id: UUID, senders: Collection[str] | QuerySet[Any, Any]) -> QuerySet[Attachment]:
     """The files that customers with these `external_id`s have uploaded for their next message."""
     return Attachment.objects.filter(conversation=None, project_id=project_id, sender__in=senders)
 

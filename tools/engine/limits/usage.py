@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, timedelta
+from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
-from django.db.models.functions import Now, TruncMonth
+from django.db.models import Count, DurationField, Q, QuerySet, Value
+from django.db.models.functions import Cast, Now, TruncMonth
 from django.utils.translation import gettext
 
 from projects.api.throttling import tokens_taken
 from projects.models import Project
 from projects.records.attributes import Resolved, resolve_attributes
+from tenancy.prepared_queries import PreparedQuery
 from tools.engine.execution.deduplication import EXECUTED_STATES
 from tools.engine.hooks import count_open_conversations
 from tools.engine.limits.buckets import buckets_of
@@ -65,7 +67,8 @@ def usage_of(project: Project) -> list[Usage]:
 
 def recent_alerts(project_id: object, limit: str | None = None) -> QuerySet[LimitAlert]:
     """The alerts of a day, those that were lifted within a day, and lasting ones of this month; newest first."""
-    recent = Q(created_at__gt=Now() - DAY) | Q(lifted_at__gt=Now() - DAY)
+    yesterday = Now() - Cast(Value(DAY), DurationField())
+    recent = Q(created_at__gt=yesterday) | Q(lifted_at__gt=yesterday)
     lasting = Q(limit__in=LASTING, created_at__gte=TruncMonth(Now(), tzinfo=UTC))
     rows = LimitAlert.objects.filter(recent | lasting, Q(project_id=project_id) | Q(of_organization=True))
     return rows.filter(**({"limit": limit} if limit else {})).order_by("-created_at")
@@ -73,12 +76,15 @@ def recent_alerts(project_id: object, limit: str | None = None) -> QuerySet[Limi
 
 def open_alerts(project: Project) -> Sequence[LimitAlert]:
     """The newest alert of each limit that still holds and wasn't lifted; reached limits first."""
-    newest = {(alert.limit, alert.of_organization): alert for alert in reversed(recent_alerts(project.pk))}
+    newest = {(alert.limit, alert.of_organization): alert for alert in reversed(_RECENT_ALERTS(project.pk))}
     alerts = [alert for alert in newest.values() if alert.lifted_at is None]
     if any(alert.limit in LASTING for alert in alerts):
         holding = {(one.limit, one.of_organization) for one in usage_of(project) if one.is_near}
         alerts = [one for one in alerts if one.limit not in LASTING or (one.limit, one.of_organization) in holding]
     return sorted(alerts, key=lambda alert: (alert.is_reached, alert.created_at), reverse=True)
+
+
+_RECENT_ALERTS = PreparedQuery(recent_alerts, kinds=(UUID,))
 
 
 def sentence_of(alert: LimitAlert) -> str:

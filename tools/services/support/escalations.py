@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 from notices.models import NoticeKind
 from notices.services import settle
 from projects.models import Project, User
+from tenancy.prepared_queries import PreparedQuery
 from tools.models import Escalation, EscalationState
 
 LABEL = "Connect me with a human"
@@ -49,8 +50,15 @@ def person_button(escalation: Escalation) -> dict[str, Any]:
 
 def open_request(conversation_id: UUID) -> Escalation | None:
     """Return the conversation's unresolved escalation; there is at most one."""
-    rows = Escalation.objects.filter(conversation_id=conversation_id).exclude(state=EscalationState.RESOLVED)
-    return rows.first()
+    return next(iter(_UNRESOLVED(conversation_id)), None)
+
+
+_UNRESOLVED = PreparedQuery(
+    lambda conversation: Escalation.objects.filter(conversation_id=conversation).exclude(
+        state=EscalationState.RESOLVED
+    ),
+    kinds=(UUID,),
+)
 
 
 def make_request(escalation: Escalation, lead: dict[str, str]) -> bool:
