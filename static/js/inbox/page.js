@@ -22,10 +22,8 @@ offerKeys(
   ["/", gettext("Search"), { "/": () => document.getElementById("q").select() }],
   ["esc", gettext("Leave the field, clear the selection, or close the conversation"), { escape: back }],
 );
-// The row of the conversation that was left by key, where the keys continue.
-const LEFT = "mg-inbox-left";
-if (!conversation) list.focus(sessionStorage.getItem(LEFT));
-sessionStorage.removeItem(LEFT);
+// Esc leads to the list with the conversation that was left as the fragment: the keys continue at its row.
+if (!conversation) list.focus(location.hash.slice(1));
 let pane = null;
 if (conversation) {
   pane = new Pane({ main, api, onNews: () => list.refreshSoon() });
@@ -53,6 +51,5 @@ searchFurther(document.getElementById("none"));
 function back() {
   if (list.picked.size) return list.clear();
   if (!conversation) return;
-  sessionStorage.setItem(LEFT, conversation);
-  location.assign(document.querySelector(".ib-ch a.mg-phone").href);
+  location.assign(`${document.querySelector(".ib-ch a.mg-phone").href}#${conversation}`);
 }
