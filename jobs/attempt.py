@@ -15,7 +15,7 @@ from jobs.fence import LeaseLost, job_tx
 from jobs.job_telemetry import attempting
 from jobs.lanes import ClaimedJob, Lane
 from jobs.models import State
-from jobs.outages import UNAVAILABLE, delay_seconds, is_outage, until_stored
+from jobs.outages import UNAVAILABLE, delay_for_model, delay_seconds, is_outage, until_stored
 from jobs.services import fail_job
 from llm.errors import LlmError
 from outbound.errors import OutboundError
@@ -61,6 +61,10 @@ async def _attempt(job: ClaimedJob, lane: Lane) -> None:
         if is_outage(error):
             log.warning("%s %s is put off: %s", job.lane, job.id, error)
             await _put_off(job, TryLater(UNAVAILABLE, delay_seconds=delay_seconds(claims=job.token)))
+            return
+        if (delay := await delay_for_model(job, error)) is not None:
+            log.warning("%s %s waits for the model: %s", job.lane, job.id, error)
+            await _put_off(job, TryLater(str(error), delay_seconds=delay))
             return
         log.exception("%s %s failed, attempt %d of %d.", job.lane, job.id, job.attempt, job.max_attempts)
         await _record_failure(job, reason=_reason(error), final=job.is_last_attempt)

@@ -11,7 +11,7 @@ from jobs.errors import GiveUp
 from jobs.lanes import ClaimedJob
 from jobs.model_client import call_rows, without_content
 from jobs.models import Job, ModelCall
-from llm.errors import LlmError
+from llm.errors import DeadlineExceeded, LlmError
 from llm.types import CallRecord
 from tenancy.scope import tenant_tx
 from tenancy.write_batch import WriteBatch
@@ -47,5 +47,10 @@ def add_calls(writes: WriteBatch, job: ClaimedJob, turn: Turn, records: Sequence
 
 
 def as_job_error(error: LlmError) -> Exception:
-    """The exception a background flow raises for a failed call: retryable errors retry the job, others give up."""
-    return error if error.retryable else GiveUp(str(error))
+    """The exception a background flow raises for a failed call.
+
+    The job is retried after an error that may pass, such as a call that hung. Nobody waits for it. After others, it
+    gives up.
+    """
+    may_pass = error.retryable or isinstance(error, DeadlineExceeded)
+    return error if may_pass else GiveUp(str(error))

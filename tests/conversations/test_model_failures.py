@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from unittest.mock import AsyncMock
 
 import pytest
 from cryptography.fernet import Fernet
@@ -12,6 +13,7 @@ from conversations.flows import reply
 from conversations.models import Event, Message
 from jobs.models import Job
 from jobs.services import run_again
+from llm.errors import TotalDeadline
 from projects.agents.model_choice import KEY_ATTRIBUTE, UNREADABLE_KEY
 from projects.models import Attribute
 from projects.models.attribute import AttributeType
@@ -125,6 +127,20 @@ def test_analyses_wait_for_a_model_that_is_out(talk, worker, model):
     model.script("thoughts", times=5, fault="500")
     turn = talk.exchange("Hello")
     assert {job["state"] for job in turn["jobs"]} == {"done"}
+
+
+@pytest.mark.parametrize("lane", ["observer", "thoughts", "tool_caller"])
+def test_an_analysis_whose_model_hung_is_tried_again(lane, talk, model, settings, monkeypatch):
+    """It failed for good, and nobody looked for the promises of the reply."""
+    settings.OPENAI_BASE_URL = model.base_url
+    talk.say("Could you text me the address?")
+    run(claimed("reply"))
+    hung = AsyncMock(side_effect=TotalDeadline)
+    monkeypatch.setattr("llm.client.Client.structured", hung)
+    run(claimed(lane))
+    with talk.tenant.tx():
+        job = Job.objects.get(lane=lane)
+    assert (hung.call_count > 0, job.state, job.attempts) == (True, "queued", 1)
 
 
 @pytest.fixture
