@@ -12,7 +12,6 @@ SCENARIO = re.compile(r"^Scenario (\d+): (.+)$")
 STEP = re.compile(r"^(\d+\.\d+) (.+?)(?: \(collects: ([^)]*)\))?(?: \(may promise: [^)]*\))?$")
 FIELD = re.compile(r"^(new (?:phone|email), [^:]{1,90}|[\w .-]{1,60}?): (.*?)(?: \(known since [^()]*\))?$")
 ACTION = re.compile(r"^- ([\w.-]+): ([^,\n]+)(?:, (.*))?$")
-ENTRY = re.compile(r"^- ([^:\n]{1,80}): (.*)$")
 
 
 @dataclass(frozen=True)
@@ -117,12 +116,6 @@ def summary(text: str) -> tuple[str, dict[str, str]]:
 def actions(text: str) -> list[Action]:
     found = (ACTION.match(line.strip()) for line in text.splitlines())
     return [Action(match[1], match[2], match[3] or "") for match in found if match]
-
-
-def entries(text: str) -> list[tuple[str, str]]:
-    """`- title: text` lines, as procedures and intents are listed."""
-    found = (ENTRY.match(line.strip()) for line in text.splitlines())
-    return [(match[1], match[2]) for match in found if match]
 
 
 def bullets(text: str) -> list[str]:

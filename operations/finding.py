@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import zip_longest
@@ -54,9 +54,6 @@ class Section:
         """The worst state of the findings."""
         states = {finding.state for finding in self.findings}
         return next((state for state in (State.BAD, State.WARN) if state in states), State.OK)
-
-
-Check = Callable[[], Section]
 
 
 def ok(says: str) -> Finding:

@@ -7,8 +7,6 @@ from typing import Annotated, TypedDict
 from privacy.models import Erasure, ErasureState
 from projects.common.presenters import Id, Stamp, stamp
 
-NAMES = ("customers", "conversations", "messages", "attachments", "promises", "bookings", "todos", "tickets")
-
 
 class RemovedPayload(TypedDict):
     """The number of records that were removed so far. `effects` and `model_calls` were emptied, and stay as proof and as a

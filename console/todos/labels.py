@@ -58,7 +58,6 @@ TOOL_ICONS = {
 }
 # Tool kinds that send a message to a person.
 LETTERS = ("email", "sms")
-LETTER_WORDS = {"email": "e-mail", "sms": "text"}
 
 
 def undeliverable_warning(kind: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -39,8 +39,7 @@ MAX_PER_ANSWER = 5
 # Files that wait to be sent: in a conversation, or of one customer.
 MAX_UNSENT = 50
 MAX_UNSENT_OF_CUSTOMER = 20
-# Files that were not sent are deleted after this long.
-KEPT = timedelta(days=1)
+# Files that were not sent for a day, which are deleted.
 _UNSENT = """
 select organization_id, id from conversations_attachment
 where message_id is null and created_at < clock_timestamp() - interval '1 day' order by created_at limit 100

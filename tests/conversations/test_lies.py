@@ -29,7 +29,6 @@ __all__ = ["desk", "mailbox", "placed", "talk", "worker"]
 OWN, STRANGER = "393475550142", "393475550199"
 STRANGERS_ADDRESS = "stranger@attacker.example"
 PLAIN = "We open at noon."
-E_MAIL = "send_email_tool"
 
 
 def receivers(tenant: Tenant) -> list[str]:

@@ -13,7 +13,6 @@ from projects.common.stored_sentences import SENTENCES, translated
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("conversations", "jobs", "llm", "outbound", "todos", "tools")
-GAP = re.compile(r"%\(\w+\)s|\{\w*\}")
 
 
 def texts_in(path: Path) -> list[str]:

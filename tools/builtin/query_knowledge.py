@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from tools.builtin.search_knowledge import QuestionArguments, execute
-from tools.engine.builtin_tool import BuiltinTool, BusinessState, RetryPolicy, Trigger, define
+from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define
 from tools.engine.execution.handler import Handler
-
-NO_ARTICLES = "no article of the knowledge base is published"
-
-
-def has_articles(state: BusinessState) -> str:
-    """Open if an article is published."""
-    return "" if state.has_articles else NO_ARTICLES
-
+from tools.engine.gates import needs_articles
 
 TOOL = BuiltinTool(
     name="query_knowledge",
     kind="",
     delivery=RetryPolicy.IDEMPOTENT,
     keeps_promise=False,
-    gate=has_articles,
+    gate=needs_articles,
     definition=define("Looks a question up in the business's knowledge base, during the call."),
     handler=Handler(execute=execute, arguments=QuestionArguments),
     moments=(Trigger.LIVE,),

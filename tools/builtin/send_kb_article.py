@@ -12,10 +12,10 @@ from projects.knowledge.links import article_url
 from projects.models import Article
 from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
-from tools.builtin.query_knowledge import has_articles
 from tools.engine.builtin_tool import BuiltinTool, RetryPolicy, Trigger, define, shows_blocks
 from tools.engine.execution.handler import Handler, ToolContext
 from tools.engine.execution.outcome import Outcome
+from tools.engine.gates import needs_articles
 
 SHOWN = "The customer sees a card of the article “{title}”, with a link to it."
 IN_WORDS = (
@@ -54,7 +54,7 @@ TOOL = BuiltinTool(
     kind="",
     delivery=RetryPolicy.IDEMPOTENT,
     keeps_promise=False,
-    gate=has_articles,
+    gate=needs_articles,
     definition=define("Shows the customer a card with title, excerpt and link of an article that answers them."),
     handler=Handler(execute=execute, arguments=CardArguments),
     moments=(Trigger.TURN,),

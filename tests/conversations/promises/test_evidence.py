@@ -12,7 +12,6 @@ from django.utils import timezone
 from tests.conftest import Tenant
 from tests.conversations.promises.conftest import PROMISE, SMS, Desk
 from tests.conversations.promises.test_promises import CHEF, due, ended, settled
-from todos.content.lifecycle import Actor
 from tools.engine.effect_decisions import confirm
 from tools.engine.promises import (
     KEPT_LATE,
@@ -27,7 +26,6 @@ from tools.models import Effect, EffectState, Evidence, Promise, PromiseOwner
 
 CREW = "notify_crew"
 GOODBYE, LOOK_UP = "end_conversation_tool", "check_availability_tool"
-LUCIA = Actor("Lucia")
 
 PROMISES = {
     "book_appointment",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -135,6 +135,3 @@ def context_for(tenant: Tenant, contact: Contact | None = ANNA, *, channel: str 
         contact=contact,
         business="Da Nello",
     )
-
-
-Occasions = Callable[..., ToolContext]

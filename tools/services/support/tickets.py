@@ -20,7 +20,6 @@ from tools.models import Ticket, TicketChange, TicketPriority, TicketState
 
 LONGEST_SUBJECT = 120
 LONGEST_BODY = 8_000
-CHANGEABLE = ("subject", "body", "priority", "state", "assignee")
 AGENT = "the agent"
 
 

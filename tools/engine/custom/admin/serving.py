@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 from uuid import UUID
 
 from django.http import HttpRequest
@@ -39,7 +39,3 @@ def steps_left(tool: CustomTool) -> list[str]:
         return [format_html(sentence, page, step.anchor, step.number, step.title) for step in steps]
 
     return serve(tool, links)
-
-
-def versions_url(tool: Any) -> str:
-    return reverse("admin:tools_customtool_versions", args=[tool.pk])
