@@ -216,8 +216,8 @@ def diet_items(context: str, question: str) -> tuple[str, list[Item]] | None:
     return ("gluten-free" if DIETS[key] == ("gluten",) else DIETS[key][0]), fit
 
 
-def best_sentences(texts: list[str], question: str, *, limit: int = 2) -> list[str]:
-    """Sentences that answer the question best; empty if none matches."""
+def best_sentences(texts: list[str], question: str) -> list[str]:
+    """The two sentences at most that answer the question best; empty if none matches."""
     asked = content_words(question)
     topics = [topic for topic in TOPICS if plain_words(question) & topic or asked & {_singular(w) for w in topic}]
     scored = []
@@ -232,7 +232,7 @@ def best_sentences(texts: list[str], question: str, *, limit: int = 2) -> list[s
     if not scored or -scored[0][0] < 1.2:
         return []
     best = -scored[0][0]
-    return [sentence for negative, _, sentence in scored[:limit] if -negative >= best * 0.85]
+    return [sentence for negative, _, sentence in scored[:2] if -negative >= best * 0.85]
 
 
 def sentences_of(texts: list[str]) -> list[str]:

@@ -27,22 +27,19 @@ def no_filling(_name: str, _schema: dict[str, Any]) -> Any:
     return None
 
 
-def instance_of(
-    schema: dict[str, Any], *, fill: Filler = no_filling, every_property: bool = False, only_found: bool = False
-) -> Any:
+def instance_of(schema: dict[str, Any], *, fill: Filler = no_filling, only_found: bool = False) -> Any:
     """An instance of the schema. `fill(property name, its schema)` may give a value, or None to take the smallest.
 
-    Only required properties are given, or all of them with `every_property`. With `only_found` what `fill` gives a value is
-    given too, and a required one that it doesn't is null or an empty text where that is allowed.
+    Only required properties are given. With `only_found`, other properties that `fill` finds are given too, and a required
+    one that it doesn't find is null or an empty text where the schema allows it.
     """
-    return _InstanceBuilder(schema, fill, every_property, only_found).make(schema, name="", depth=0)
+    return _InstanceBuilder(schema, fill, only_found).make(schema, name="", depth=0)
 
 
 class _InstanceBuilder:
-    def __init__(self, root: dict[str, Any], fill: Filler, every_property: bool, only_found: bool) -> None:
+    def __init__(self, root: dict[str, Any], fill: Filler, only_found: bool) -> None:
         self._root = root
         self._fill = fill
-        self._every_property = every_property
         self._only_found = only_found
 
     def make(self, schema: Any, *, name: str, depth: int) -> Any:
@@ -110,7 +107,7 @@ class _InstanceBuilder:
 
     def _object(self, schema: dict[str, Any], depth: int) -> dict[str, Any]:
         properties = schema.get("properties", {})
-        required = list(properties) if self._every_property else schema.get("required", [])
+        required = schema.get("required", [])
         optional = [key for key in properties if key not in required and self._is_found(key, properties[key])]
         return {key: self.make(properties.get(key, {}), name=key, depth=depth + 1) for key in (*required, *optional)}
 

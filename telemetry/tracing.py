@@ -106,13 +106,13 @@ def end_span(place: Place, *, name: str = "", attributes: Attributes | None = No
 
 
 @contextmanager
-def in_span(name: str, *, kind: Kind = Kind.INTERNAL, attributes: Attributes | None = None) -> Iterator[Place]:
+def in_span(name: str, *, attributes: Attributes | None) -> Iterator[Place]:
     """Work inside a span below the current place. An exception marks it as failed, by its type alone."""
     parent = current_place()
     if _tracing.exporting is None:
         yield parent
         return
-    place, error = start_span(name, kind=kind, parent=parent, attributes=attributes), ""
+    place, error = start_span(name, kind=Kind.INTERNAL, parent=parent, attributes=attributes), ""
     try:
         with at(place):
             yield place

@@ -33,9 +33,9 @@ def text_of(node: Node, name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def printable_text(node: Node, name: str, *, longest: int = 200) -> str:
-    """A text field without control characters, cut at `longest`."""
-    return "".join(character for character in text_of(node, name) if character.isprintable())[:longest]
+def note_of(node: Node) -> str:
+    """The field `note` without control characters, cut at 200 characters."""
+    return "".join(character for character in text_of(node, "note") if character.isprintable())[:200]
 
 
 def words_of(node: Node, name: str) -> list[str]:

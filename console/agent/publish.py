@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from console.agent.nested_form_data import number_of, printable_text, read_entries, text_of
+from console.agent.nested_form_data import note_of, number_of, read_entries, text_of
 from console.agent.page import page_context, tab_url
 from projects.agents.drafts import NothingToPublish, discard_draft, publish_draft
 from projects.agents.hours_text import find_contradictions
@@ -42,7 +42,7 @@ def _change(request: HttpRequest, entry: Entry) -> HttpResponse:
                 discard_draft(entry.project, started_from=started_from, author=author)
                 sentence = gettext("Draft discarded. You can restore it from the history.")
             else:
-                note = printable_text(entries, "note")
+                note = note_of(entries)
                 version = publish_draft(entry.project, started_from=started_from, author=author, note=note)
                 sentence = gettext("Version %(number)s is live.") % {"number": version.number}
     except NewerVersion:

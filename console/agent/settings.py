@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
-from console.agent.nested_form_data import Node, number_of, printable_text, read_entries, text_of
+from console.agent.nested_form_data import Node, note_of, number_of, read_entries, text_of
 from console.agent.page import form_context, tab_url
 from console.agent.sections import HOURS, MODELS, SECTIONS, Section
 from projects.agents.agent_versions import ChangedMeanwhile, Edit, change_agent
@@ -78,7 +78,7 @@ def _apply(entry: Entry, section: Section, *, entries: Node, author: User) -> st
     changes = section.read(entries)
     if problems := section.problems(changes):
         raise SettingsRefused(problems)
-    edit = Edit(changes, number_of(entries, "started_from"), author, printable_text(entries, "note"))
+    edit = Edit(changes, number_of(entries, "started_from"), author, note_of(entries))
     with tenant_tx(entry.project.organization.pk):
         before = latest_agent_version(entry.project)
         after = change_agent(entry.project, edit)

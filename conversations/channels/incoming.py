@@ -190,6 +190,6 @@ def _close_chat(account: Account, item: ChatClosed, delivery: Delivery) -> None:
     delivery.conversation_id = chats.values_list("conversation_id", flat=True).first()
 
 
-def recent_deliveries(project: Project, kind: str, *, most: int = 10) -> Sequence[Delivery]:
-    """The newest deliveries of a channel."""
-    return list(Delivery.objects.filter(project=project, kind=kind).order_by("-received_at")[:most])
+def recent_deliveries(project: Project, kind: str) -> Sequence[Delivery]:
+    """The ten newest deliveries of a channel."""
+    return list(Delivery.objects.filter(project=project, kind=kind).order_by("-received_at")[:10])

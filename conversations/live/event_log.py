@@ -233,16 +233,14 @@ def open_log(conversation_id: UUID, *, project_id: UUID | None = None) -> Iterat
 
 
 @contextmanager
-def job_log(
-    job: ClaimedJob, conversation_id: UUID, *, finish: State | None = None, error: str = ""
-) -> Iterator[ConversationLog]:
+def job_log(job: ClaimedJob, conversation_id: UUID, *, finish: State | None = None) -> Iterator[ConversationLog]:
     """Open the log for a worker: one transaction that commits only if the worker still holds the job (see
     jobs.fence.job_tx).
 
     Raises LeaseLost before anything is written, Conversation.DoesNotExist.
     """
     with tenant_tx(job.organization_id, plans_once=True), open_log(conversation_id) as log:
-        prove(job, finish=finish, error=error)
+        prove(job, finish=finish)
         yield log
 
 

@@ -54,9 +54,9 @@ def widget_source(folder: Path = SOURCE) -> str:
     return f'(() => {{\n"use strict";\n{_joined(FIRST, folder)}}})();\n'
 
 
-def call_source(folder: Path = SOURCE) -> str:
+def call_source() -> str:
     """The module that makes calls, with those it imports. Raises CannotBuild."""
-    return f"{_joined(CALL, folder)}export {{ {CALL_EXPORT} }};\n"
+    return f"{_joined(CALL, SOURCE)}export {{ {CALL_EXPORT} }};\n"
 
 
 def _joined(first: str, folder: Path) -> str:

@@ -51,14 +51,12 @@ def twilio_webhook(url: str, fields: Mapping[str, str], *, secret: str) -> Webho
     return Webhook(url, urlencode(fields).encode(), headers)
 
 
-def telegram_message(
-    number: int, text: str, *, chat: int, name: str = "", at: int = 0, file: SentFile | None = None
-) -> Json:
+def telegram_message(number: int, text: str, *, chat: int, name: str, file: SentFile | None = None) -> Json:
     """The update with a customer's message. `number` identifies both."""
     sender = {"id": chat, "is_bot": False, "first_name": name}
     said = {"text": text} if file is None else {**_telegram_file(file), **({"caption": text} if text else {})}
     message = {"message_id": number, "from": sender, "chat": {"id": chat, "type": "private"}, **said}
-    return {"update_id": number, "message": {**message, "date": at or int(time.time())}}
+    return {"update_id": number, "message": {**message, "date": int(time.time())}}
 
 
 def _telegram_file(file: SentFile) -> Json:
@@ -68,7 +66,7 @@ def _telegram_file(file: SentFile) -> Json:
     return {file.kind: {**found, "file_name": file.name, "mime_type": file.content_type}}
 
 
-def telegram_press(number: int, message: int, button: Mapping[str, str], *, chat: int, name: str = "") -> Json:
+def telegram_press(number: int, message: int, button: Mapping[str, str], *, chat: int, name: str) -> Json:
     """The update with a pressed button of a message."""
     keys = [[{"text": button["label"], "callback_data": button["id"]}]]
     asked = {"message_id": message, "chat": {"id": chat, "type": "private"}, "reply_markup": {"inline_keyboard": keys}}
@@ -77,12 +75,10 @@ def telegram_press(number: int, message: int, button: Mapping[str, str], *, chat
     return {"update_id": number, "callback_query": query}
 
 
-def whatsapp_message(
-    id: str, text: str, *, sender: str, name: str = "", at: int = 0, file: SentFile | None = None
-) -> Json:
+def whatsapp_message(id: str, text: str, *, sender: str, name: str, file: SentFile | None = None) -> Json:
     """The value of a change with a customer's message. `sender` is a number without its plus."""
     kind, said = ("text", {"body": text}) if file is None else _whatsapp_file(file, text)
-    message = {"from": sender, "id": id, "timestamp": str(at or int(time.time())), "type": kind, kind: said}
+    message = {"from": sender, "id": id, "timestamp": str(int(time.time())), "type": kind, kind: said}
     contact = {"wa_id": sender, "profile": {"name": name}}
     return {"contacts": [contact], "messages": [message]}
 
@@ -100,7 +96,7 @@ def twilio_message(fields: Mapping[str, str], text: str, *, file: SentFile | Non
     return {**fields, "Body": text, "NumMedia": str(int(file is not None)), **files}
 
 
-def whatsapp_press(id: str, message: str, button: Mapping[str, str], *, sender: str, name: str = "") -> Json:
+def whatsapp_press(id: str, message: str, button: Mapping[str, str], *, sender: str, name: str) -> Json:
     """The value of a change with a pressed button of a message."""
     value = whatsapp_message(id, "", sender=sender, name=name)
     [pressed] = value["messages"]

@@ -17,9 +17,9 @@ Record = dict[str, Any]
 COMPUTED = frozenset({"found_by", "found_by_last"})
 
 
-def records_of(contents: TableContents, ids: SubjectIds, *, without: tuple[str, ...] = ()) -> list[Record]:
+def records_of(contents: TableContents, ids: SubjectIds) -> list[Record]:
     """The records of a table that belong to these subjects, oldest first."""
-    return [record(row, contents) for row in ordered(rows_of(contents, ids), without=without)]
+    return [record(row, contents) for row in ordered(rows_of(contents, ids))]
 
 
 def all_records(ids: SubjectIds, *, apart: tuple[type[Model], ...]) -> dict[str, list[Record]]:

@@ -46,8 +46,8 @@ def menu(tmp_path: Path) -> Path:
     return path
 
 
-def open_widget(page: Page, shop: Shop, placed: Placed, *, is_strict: bool = True, lang: str = "en") -> None:
-    page.goto(shop.address(placed.key, is_strict=is_strict, lang=lang))
+def open_widget(page: Page, shop: Shop, placed: Placed, *, lang: str = "en") -> None:
+    page.goto(shop.address(placed.key, is_strict=True, lang=lang))
     launcher(page).click() if lang == "en" else page.locator("[aria-haspopup=dialog]").click()
 
 

@@ -17,13 +17,13 @@ from tenancy.threads import in_db
 from tests.conftest import Tenant
 
 
-def run_lane(name: str = "erasure") -> None:
-    """Run every due job of a lane in this process."""
-    asyncio.run(_run(name))
+def run_erasures() -> None:
+    """Run every due erasure in this process."""
+    asyncio.run(_run())
 
 
-async def _run(name: str) -> None:
-    lane = lane_of(name)
+async def _run() -> None:
+    lane = lane_of("erasure")
     while jobs := await in_db(claims.claim, [lane], limit=32):
         await asyncio.gather(*(attempt(job, lane) for job in jobs))
 
@@ -38,7 +38,7 @@ def erase(tenant: Tenant, persona_id) -> Erasure:
     """Erase a customer, to the end."""
     with tenant.tx():
         erasure = request_erasure(tenant.project, persona_id, actor="test")
-    run_lane()
+    run_erasures()
     return reload(tenant, erasure)
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from conversations.models import Conversation
 from conversations.turns.services import start_conversation
 from privacy.models import ErasureState
-from tests.privacy.conftest import erase, hasten, reload, run_lane
+from tests.privacy.conftest import erase, hasten, reload, run_erasures
 from tests.tools.bookings.conftest import Bookings
 from tests.tools.calendar.conftest import (
     bookings,
@@ -91,7 +91,7 @@ def test_a_silent_calendar_does_not_keep_the_records(bookings: Bookings, scripte
     erasure = erase(bookings.tenant, conversation.persona_id)
     write()
     hasten(bookings.tenant)
-    run_lane()
+    run_erasures()
     found = reload(bookings.tenant, erasure)
     assert (found.state, found.personas) == (ErasureState.CALENDAR, [])
 
@@ -99,7 +99,7 @@ def test_a_silent_calendar_does_not_keep_the_records(bookings: Bookings, scripte
 def finish(bookings: Bookings) -> None:
     write()
     hasten(bookings.tenant)
-    run_lane()
+    run_erasures()
 
 
 def addresses(bookings: Bookings) -> list[str]:

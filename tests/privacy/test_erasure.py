@@ -17,7 +17,7 @@ from privacy.erasure.request import request_erasure
 from privacy.models import Erasure, ErasureState
 from projects.models import AuditAction, AuditEntry
 from tests.conftest import Tenant
-from tests.privacy.conftest import erase, hasten, reload, run_lane
+from tests.privacy.conftest import erase, hasten, reload, run_erasures
 from tests.privacy.rows import MARK, fill_for_customer, mentions
 from tests.processes import ForkServer, until
 from todos.models import Todo
@@ -94,7 +94,7 @@ def test_the_same_external_id_begins_with_a_new_customer(tenant: Tenant) -> None
     with tenant.tx():
         request_erasure(tenant.project, conversation.persona_id)
     again = begin(tenant, name="Someone Else")
-    run_lane()
+    run_erasures()
     with tenant.tx():
         assert list(Persona.objects.values_list("pk", flat=True)) == [again.persona_id]
         assert Conversation.objects.get().pk == again.pk
@@ -104,7 +104,7 @@ def test_the_same_external_id_begins_with_a_new_customer(tenant: Tenant) -> None
 def test_an_erasure_is_read_over_the_api(tenant: Tenant, api: Client) -> None:
     conversation = begin(tenant)
     made = api.delete(f"/api/v1/personas/{conversation.persona_id}").json()
-    run_lane()
+    run_erasures()
     found = api.get(f"/api/v1/erasures/{made['id']}").json()
     assert (found["status"], found["removed"]["conversations"]) == ("done", 1)
     assert [one["id"] for one in api.get("/api/v1/erasures").json()["results"]] == [made["id"]]
@@ -178,7 +178,7 @@ def test_an_effect_that_is_being_sent_is_waited_for(tenant: Tenant) -> None:
     with tenant.tx():
         Effect.objects.filter(pk=effect.pk).update(state=EffectState.DONE)
     hasten(tenant)
-    run_lane()
+    run_erasures()
     assert reload(tenant, erasure).state == ErasureState.DONE
     assert state_of(tenant, effect) == EffectState.DONE
 

@@ -14,7 +14,7 @@ from conversations.models import Persona
 from privacy.models import OrganizationDeletion
 from privacy.organizations.deletion import digest_of
 from tests.conftest import Tenant
-from tests.privacy.conftest import erase, run_lane
+from tests.privacy.conftest import erase, run_erasures
 
 
 def erasures(**options: Any) -> str:
@@ -41,7 +41,7 @@ def test_an_erased_customer_is_erased_again(tenant: Tenant, stranger: Tenant, tm
     (tmp_path / "erasures").write_text(erasures())
     create(tenant, "gone", pk=gone.pk)
     assert "1 customers and 0 organizations" in erasures(repeat=(tmp_path / "erasures").open())
-    run_lane()
+    run_erasures()
     assert external_ids(tenant) == ["stays"]
     assert external_ids(stranger) == ["gone"]
     assert "0 customers and 0 organizations" in erasures(repeat=(tmp_path / "erasures").open())

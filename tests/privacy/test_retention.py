@@ -70,12 +70,12 @@ def set_days(tenant: Tenant, kind: str, days: Any) -> None:
         set_attribute(tenant.project, SETTING.format(kind), days)
 
 
-def run_night(tenant: Tenant, *, sweeps: int = 50) -> RetentionRun:
+def run_night(tenant: Tenant) -> RetentionRun:
     """Make the project due, and sweep until its run has ended."""
     sweep()
     with tenant.tx():
         RetentionRun.objects.update(due_at=timezone.now() - timedelta(seconds=1))
-    for _ in range(sweeps):
+    for _ in range(50):
         sweep()
         with tenant.tx():
             run = RetentionRun.objects.get(project=tenant.project)

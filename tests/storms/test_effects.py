@@ -140,9 +140,9 @@ def worker_with(bug: str, processes: ForkServer, *, crash_at: str = "") -> Child
     return processes.start("worker", crash_at=crash_at, queues="replies,work", planted=bug)
 
 
-def after_a_while(tenant: Tenant, world: World, *, seconds: float = 20) -> list[str]:
+def after_a_while(tenant: Tenant, world: World) -> list[str]:
     """The checker's findings once nothing more happens."""
-    ends_at = time.monotonic() + seconds
+    ends_at = time.monotonic() + 20
     while live(tenant) and time.monotonic() < ends_at:
         hurry(tenant)
         time.sleep(0.2)

@@ -32,12 +32,12 @@ class Counts:
 
 
 @contextmanager
-def packet_loss(network: Network, *, share: float, seed: int = 1) -> Iterator[Counts]:
+def packet_loss(network: Network, *, share: float) -> Iterator[Counts]:
     """Lose a share of all packets between hosts, in both directions."""
     router = Host("router", "", f"{network._prefix}router")
     device = _open_device(router)
     counts, has_ended = Counts(), threading.Event()
-    forwarding = threading.Thread(target=_forward, args=(device, counts, share, random.Random(seed), has_ended))
+    forwarding = threading.Thread(target=_forward, args=(device, counts, share, random.Random(1), has_ended))
     forwarding.start()
     links = [f"to-{name}"[:15] for name in network.hosts]
     try:

@@ -54,12 +54,17 @@ def end(tenant: Tenant, row: Conversation, **fields: Any) -> Conversation:
     return row
 
 
-def search_in_vain(tenant: Tenant, row: Conversation, question: str = "Do you sell gift cards?") -> None:
+def search_in_vain(tenant: Tenant, row: Conversation) -> None:
     with tenant.tx():
         turn = Turn.objects.filter(conversation=row).latest("seq")
         step = TurnStep.objects.create(turn=turn, number=1)
         TurnCall.objects.create(
-            step=step, index=0, call_id="1", name="search_knowledge", arguments={"query": question}, result=NOTHING
+            step=step,
+            index=0,
+            call_id="1",
+            name="search_knowledge",
+            arguments={"query": "Do you sell gift cards?"},
+            result=NOTHING,
         )
 
 

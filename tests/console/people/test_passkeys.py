@@ -30,8 +30,8 @@ def visitor(host: str = HERE) -> Client:
     return Client(headers={"host": host})
 
 
-def after_password(user: User, host: str = HERE) -> Client:
-    client = visitor(host)
+def after_password(user: User) -> Client:
+    client = visitor()
     client.post(reverse("account_login"), {"login": user.email, "password": PASSWORD})
     return client
 

@@ -28,10 +28,10 @@ def link_in(text: str) -> str:
     return found[0]
 
 
-def set_password(url: str, password: str = NEW_PASSWORD) -> Client:
+def set_password(url: str) -> Client:
     client = Client()
     form = client.get(urlsplit(url).path, follow=True)
-    client.post(form.request["PATH_INFO"], {"password1": password, "password2": password})
+    client.post(form.request["PATH_INFO"], {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD})
     return client
 
 

@@ -112,7 +112,7 @@ def message(bot: Bot, number: int, **changes: Any) -> dict[str, Any]:
     return bot.update(f"Is there a table on day {number}?", chat=chat, user=user, **changes)
 
 
-def until_idle(bot: Bot, *, seconds: float = 1_200) -> None:
+def until_idle(bot: Bot) -> None:
     """Wait until no job is due."""
 
     def is_idle() -> bool:
@@ -120,7 +120,7 @@ def until_idle(bot: Bot, *, seconds: float = 1_200) -> None:
         with bot.tenant.tx():
             return not Job.objects.filter(state__in=LIVE).exists()
 
-    until(is_idle, seconds=seconds, what=lambda: f"the end of all work; {figures(bot)}")
+    until(is_idle, seconds=1_200, what=lambda: f"the end of all work; {figures(bot)}")
 
 
 def figures(bot: Bot) -> dict[str, Any]:

@@ -26,9 +26,9 @@ def desk(desk: Desk) -> Desk:
     return desk
 
 
-def business_says(desk: Desk, api: Client, text: str = ASK, **payload: Any) -> None:
+def business_says(desk: Desk, api: Client, **payload: Any) -> None:
     """The business posts an urgent message over the API."""
-    body = {"idn": "urgent_message", "payload": {"text": text, **payload}}
+    body = {"idn": "urgent_message", "payload": {"text": ASK, **payload}}
     address = f"/api/v1/conversations/{desk.talk.conversation.pk}/events"
     assert api.post(address, body, content_type="application/json").status_code == 202
 

@@ -214,12 +214,12 @@ def import_each(
     return _save_each(save if replaces else add, project, tools, author=author)
 
 
-def replace_all(project: Project, tools: Mapping[str, Any], *, author: Member | None = None) -> None:
+def replace_all(project: Project, tools: Mapping[str, Any]) -> None:
     """Replace all tools of the project, all or none; others are removed. Raises DefinitionRefused as add_each does."""
     with transaction.atomic():
         for name in list_tools(project).exclude(name__in=list(tools)).values_list("name", flat=True):
-            remove(project, name, author=author)
-        _save_each(save, project, tools, author=author)
+            remove(project, name)
+        _save_each(save, project, tools, author=None)
 
 
 def enable(project: Project, name: str, *, author: Member | None = None) -> CustomTool:
