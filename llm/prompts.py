@@ -52,7 +52,7 @@ def render(skill: str, context: Any, *, stable: Hashable = None) -> Prompt:
     return Prompt(system, user, template_hash(skill))
 
 
-def render_system(skill: str, context: Any, *, stable: Hashable = None) -> str:
+def render_system(skill: str, context: Any, *, stable: Hashable) -> str:
     """Render the stable part only."""
     with override(LANGUAGE):
         return _system_of(skill, _Fields(context), stable=stable)
@@ -155,7 +155,7 @@ def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def _neutralized(value: Any, *, is_item: bool = False) -> Any:
+def _neutralized(value: Any, *, is_item: bool) -> Any:
     """A copy of the value with every string neutralized."""
     if isinstance(value, Enum):
         value = value.value

@@ -65,7 +65,7 @@ def agent_request(
     tools: Sequence[dict[str, Any]],
     model: ModelSpec,
     max_output_tokens: int,
-    stable: Hashable = None,
+    stable: Hashable,
 ) -> ChatRequest:
     """One step of a background agent: the prompt, the steps so far, and the tools it may use."""
     first = structured_request(skill, context, model=model, max_output_tokens=max_output_tokens, stable=stable)

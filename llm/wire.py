@@ -46,7 +46,7 @@ class WireRequest:
         return frozenset(str(tool.get("function", {}).get("name")) for tool in self.tools)
 
 
-def body_of(request: WireRequest, *, features: Features, sees: bool = True) -> dict[str, Any]:
+def body_of(request: WireRequest, *, features: Features, sees: bool) -> dict[str, Any]:
     """The JSON body of the request. If the model doesn't see (`sees`), it is told that there are pictures."""
     messages = _messages(request, features=features)
     if request.pictures:

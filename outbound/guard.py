@@ -197,7 +197,7 @@ class Guard:
             raise BlockedAddress(f"Port {port} may not be called.", reason="bad_port")
 
 
-def transport_for(guard: Guard, *, header_names: frozenset[str] | None = None) -> httpx2.AsyncBaseTransport:
+def transport_for(guard: Guard, *, header_names: frozenset[str] | None) -> httpx2.AsyncBaseTransport:
     """A guarded transport for an httpx2.AsyncClient that outlives one request (a tenant's model endpoint).
 
     Only the request headers in `header_names` (lower case) are sent, or all of them if None. Raises BlockedAddress,

@@ -38,7 +38,7 @@ class _GuardedResolver(AbstractResolver):
 
 @asynccontextmanager
 async def open_websocket(
-    guard: Guard, url: str, *, headers: Mapping[str, str], max_message_bytes: int = MAX_MESSAGE_BYTES
+    guard: Guard, url: str, *, headers: Mapping[str, str], max_message_bytes: int
 ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
     """A connection to an http or https URL, without proxies and redirects.
 

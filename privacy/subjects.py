@@ -68,7 +68,7 @@ def ids_of_conversations(conversations: Collection[UUID]) -> SubjectIds:
     )
 
 
-def ids_of_personas(personas: Collection[UUID], *, most: int | None = None) -> SubjectIds:
+def ids_of_personas(personas: Collection[UUID], *, most: int | None) -> SubjectIds:
     """The ids of what belongs to these customers, in any conversation. At most `most` of each kind."""
     theirs = Q(persona_id__in=personas)
     return _complete(

@@ -19,7 +19,7 @@ PROCESS = "process"
 Source = Callable[[], Iterable[Metric]]
 
 
-def render_metrics(directory: Path, *, further: Iterable[Source] = ()) -> bytes:
+def render_metrics(directory: Path, *, further: Iterable[Source]) -> bytes:
     """The page of metrics: those of the processes that run, then `further` ones."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Lines(lambda: live_metrics(directory)))

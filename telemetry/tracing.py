@@ -43,7 +43,7 @@ def is_wanted(environ: Mapping[str, str] = os.environ) -> bool:
     return not is_disabled and any(environ.get(name, "").strip() for name in ENDPOINTS)
 
 
-def begin_tracing(role: str, *, version: str = "") -> None:
+def begin_tracing(role: str, *, version: str) -> None:
     """Note spans of this process from now on, if they are wanted. Idempotent. Call it after the last fork."""
     if _tracing.exporting is not None or not is_wanted():
         return
@@ -124,7 +124,7 @@ def in_span(name: str, *, attributes: Attributes | None) -> Iterator[Place]:
 
 
 def record_span(
-    name: str, *, kind: Kind, began_at_ns: int, ended_at_ns: int, attributes: Attributes, error: str = ""
+    name: str, *, kind: Kind, began_at_ns: int, ended_at_ns: int, attributes: Attributes, error: str
 ) -> None:
     """Note a span below the current place that has ended already."""
     exporting = _tracing.exporting

@@ -80,7 +80,7 @@ class EventSection:
 
 
 def event_section(
-    project: Project, *, zone: str, refused: RefusedSubscription | None = None, trial: EventTrial | None = None
+    project: Project, *, zone: str, refused: RefusedSubscription | None, trial: EventTrial | None
 ) -> EventSection:
     """Read the section, in the running transaction."""
     known = sorted(event_tools(project.pk))

@@ -107,12 +107,12 @@ def list_promises(
     *,
     period: Period,
     now: datetime,
-    state: str = "",
-    tool: str = "",
-    spoken: QuerySet[Conversation] | None = None,
-    hour: str = "",
-    before: UUID | None = None,
-    tests: bool = False,
+    state: str,
+    tool: str,
+    spoken: QuerySet[Conversation] | None,
+    hour: str,
+    before: UUID | None,
+    tests: bool,
 ) -> PromisePage:
     """Promises made in a period, filtered by the non-empty arguments. `tool="none"` selects promises without a tool,
     `spoken` those of some conversations, and `hour` those made in an hour of the day.

@@ -29,7 +29,7 @@ class DraftInput:
     ledger: Ledger
 
 
-def prepare_draft(conversation_id: UUID, *, begun: str = "") -> DraftInput:
+def prepare_draft(conversation_id: UUID, *, begun: str) -> DraftInput:
     """Read what a draft needs. `begun` is the answer's beginning, as typed.
 
     Raises WrongState if the customer hasn't written, Conflict if the model budget is spent.

@@ -18,7 +18,7 @@ _LINE = re.compile(rf"^\[(?:File: (.+)|({_MEDIA}(?:, .+)?))\]$", re.MULTILINE)
 _BEGINNING = re.compile(rf"\[(?:File: |{_MEDIA}[,\]])")
 
 
-def media_line(label: str, seconds: int | None, transcript: str = "") -> str:
+def media_line(label: str, seconds: int | None, transcript: str) -> str:
     """The line of a voice message, audio or a video."""
     length = f", {_length(seconds)}" if seconds else ""
     return " ".join(filter(None, (f"[{label}{length}]", *transcript.split())))

@@ -70,7 +70,7 @@ def replied_turns(project: Project) -> QuerySet[Turn]:
     return rows.filter(conversation__project=project, status=TurnStatus.DONE, reply__isnull=False)
 
 
-def written_exchange(lines: Iterable[TranscriptLine], *, answer: str = "", summary: str = "") -> Exchange:
+def written_exchange(lines: Iterable[TranscriptLine], *, answer: str, summary: str = "") -> Exchange:
     """An exchange from the client's lines. Without `answer`, the agent's last line is the answer. Raises ApiError if
     there is none.
     """

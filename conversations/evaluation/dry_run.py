@@ -125,7 +125,7 @@ def load_dry_run(
     )
 
 
-async def run_dry_run(dry_run: DryRun, *, with_previews: bool = False) -> DryRunResult:
+async def run_dry_run(dry_run: DryRun, *, with_previews: bool) -> DryRunResult:
     """Evaluate the dry run. `calls` is empty unless previews are requested. No transaction may be open. Raises
     LlmError.
     """

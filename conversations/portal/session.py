@@ -246,7 +246,7 @@ def required_proof(visit: Visit) -> str:
     return "" if closed else verification_level(visit.project)
 
 
-def post_customer_message(visit: Visit, content: str, *, attachments: Sequence[UUID] = ()) -> Posted:
+def post_customer_message(visit: Visit, content: str, *, attachments: Sequence[UUID]) -> Posted:
     """Post a customer's message. It begins a new conversation if there is none or the last one is closed. Files from
     before an expired verification are refused.
 

@@ -32,7 +32,7 @@ def within_budget(
     return build(fit(messages, room=max(size_of(messages) - excess, MIN_TRANSCRIPT_BYTES)))
 
 
-def make_room(request: ChatRequest, *, transcript: int, extra_bytes: int = 0) -> ChatRequest:
+def make_room(request: ChatRequest, *, transcript: int, extra_bytes: int) -> ChatRequest:
     """The request without the oldest messages of its transcript, after tool results made it grow.
 
     The transcript are the `transcript` messages after the first, which is the system's. The customer's latest messages,

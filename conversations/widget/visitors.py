@@ -128,7 +128,7 @@ def upload_visitor_file(project: Project, visitor: Visitor, content: bytes, *, n
 
 
 def post_visitor_message(
-    project: Project, visitor: Visitor, content: str, *, address: str, attachments: Sequence[UUID] = ()
+    project: Project, visitor: Visitor, content: str, *, address: str, attachments: Sequence[UUID]
 ) -> Posted:
     """Post a visitor's message. It begins a new conversation if there is none or the last one is closed.
 

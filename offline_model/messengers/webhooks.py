@@ -90,7 +90,7 @@ def _whatsapp_file(file: SentFile, caption: str) -> tuple[str, Json]:
     return file.kind, {**found, **({"filename": file.name} if file.kind == "document" else {})}
 
 
-def twilio_message(fields: Mapping[str, str], text: str, *, file: SentFile | None = None, media: str = "") -> Json:
+def twilio_message(fields: Mapping[str, str], text: str, *, file: SentFile | None, media: str) -> Json:
     """The fields of a customer's text. `media` is the address of its file."""
     files = {"MediaUrl0": media, "MediaContentType0": file.content_type} if file else {}
     return {**fields, "Body": text, "NumMedia": str(int(file is not None)), **files}
@@ -106,7 +106,7 @@ def whatsapp_press(id: str, message: str, button: Mapping[str, str], *, sender: 
     return value
 
 
-def whatsapp_status(id: str, status: str, *, errors: tuple[Json, ...] = ()) -> Json:
+def whatsapp_status(id: str, status: str, *, errors: tuple[Json, ...]) -> Json:
     """The value of a change that reports on a message of the business."""
     report = {"id": id, "status": status, "timestamp": str(int(time.time()))}
     return {"statuses": [{**report, **({"errors": list(errors)} if errors else {})}]}

@@ -15,7 +15,7 @@ from projects.records.audit import record_change
 
 
 def begin_customer_export(
-    project: Project, persona_id: UUID, *, authorize: Callable[[], object], by: User | None = None, actor: str = ""
+    project: Project, persona_id: UUID, *, authorize: Callable[[], object], by: User | None, actor: str = ""
 ) -> CustomerExport:
     """An export of everything about a customer. Runs in the tenant's transaction, which records it.
 

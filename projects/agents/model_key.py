@@ -24,7 +24,7 @@ def has_stored_key(project: Project, *, attribute: str = KEY_ATTRIBUTE) -> bool:
     return found is not None and found.type is AttributeType.SECRET and found.origin is Origin.PROJECT
 
 
-def is_key_lost(project: Project, *, attribute: str = KEY_ATTRIBUTE) -> bool:
+def is_key_lost(project: Project, *, attribute: str) -> bool:
     """True if a key is stored but can't be decrypted, and must be entered again."""
     try:
         read_secret(project, attribute)

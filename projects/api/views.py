@@ -166,7 +166,7 @@ def _shared_serializer(serializer: type[BaseSerializer[Any]]) -> BaseSerializer[
     return serializer()
 
 
-def check_query(params: QueryDict, *, declared: Iterable[OpenApiParameter], others: Sequence[str] = ()) -> None:
+def check_query(params: QueryDict, *, declared: Iterable[OpenApiParameter], others: Sequence[str]) -> None:
     """Reject misspelled parameters, repeated parameters, and values that a parameter's declaration excludes.
 
     `others` are names that every view accepts. Raises ApiError.

@@ -20,7 +20,7 @@ def best_language(*codes: str) -> str:
     return settings.LANGUAGE_CODE
 
 
-def customer_language(project_id: UUID, *, known: str, asked: str = "") -> str:
+def customer_language(project_id: UUID, *, known: str, asked: str) -> str:
     """The customer's `known` language, else the widget's, else the browser's (`asked`).
 
     Must run in the tenant's transaction.

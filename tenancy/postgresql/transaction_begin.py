@@ -25,7 +25,7 @@ _next: ContextVar[_NextTransaction | None] = ContextVar("beginning", default=Non
 
 
 @contextmanager
-def begin_as(organization_id: UUID, *, plans_once: bool = False) -> Iterator[None]:
+def begin_as(organization_id: UUID, *, plans_once: bool) -> Iterator[None]:
     """Transactions that begin inside belong to this organization from their first statement."""
     token = _next.set(_NextTransaction(organization_id, plans_once))
     try:

@@ -37,7 +37,7 @@ def reject_todo(todo_id: UUID, *, actor: Actor, reason: str = "", version: int |
     return todo
 
 
-def reject_many(choices: Sequence[Choice], *, actor: Actor, reason: str = "") -> list[RejectionResult]:
+def reject_many(choices: Sequence[Choice], *, actor: Actor, reason: str) -> list[RejectionResult]:
     """Reject several todos independently: a refusal doesn't affect the others. Results come in the order of `choices`.
 
     Raises Unprocessable for more than 200.

@@ -67,7 +67,7 @@ def undeliverable_messages(
     tools: Sequence[CompiledTool],
     contacts: Mapping[UUID, Contact] | None,
     *,
-    text_refusal: TextRefusal | None = None,
+    text_refusal: TextRefusal | None,
 ) -> list[Undeliverable]:
     """The todo's messages that would reach nobody; missing customer details come first.
 

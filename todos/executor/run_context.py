@@ -101,7 +101,7 @@ NO_ID = UUID(int=0)
 
 
 @contextmanager
-def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None = None) -> Iterator[Todo]:
+def todo_tx(job: ClaimedJob, *, conversation_id: UUID | None) -> Iterator[Todo]:
     """A worker's transaction on its todo, which is locked before the job proves its lease (jobs.fence). Raises
     LeaseLost.
 

@@ -230,7 +230,7 @@ def finish(call: RelayedCall, job: ClaimedJob, state: CallState, *, reason: str 
         finish_in(log, call.call_id, state, reason=reason, number=number)
 
 
-def finish_in(log: ConversationLog, call_id: UUID, state: CallState, *, reason: str = "", number: str = "") -> None:
+def finish_in(log: ConversationLog, call_id: UUID, state: CallState, *, reason: str, number: str) -> None:
     """End the call's row and its conversation, in the transaction that ends its job."""
     rows = Call.objects.filter(pk=call_id)
     rows.update(state=state, reason=reason[:300], transferred_to=number, ended_at=Now())

@@ -169,7 +169,7 @@ def check(project: Project, *, name: str, document: Any, expected_version: int |
     return CheckedTool(project, name, document, ToolDefinition.model_validate(document))
 
 
-def save_checked(checked: CheckedTool, *, author: Member | None = None, is_enabled: bool | None = None) -> Saved:
+def save_checked(checked: CheckedTool, *, author: Member | None, is_enabled: bool | None) -> Saved:
     """Save a definition that passed check(). In a separate transaction it overwrites any newer version."""
     project, name, document = checked.project, checked.name, checked.document
     _lock(project)
@@ -207,9 +207,7 @@ def add_each(project: Project, tools: Mapping[str, Any], *, author: Member | Non
     return _save_each(add, project, tools, author=author)
 
 
-def import_each(
-    project: Project, tools: Mapping[str, Any], *, replaces: bool, author: Member | None = None
-) -> list[Saved]:
+def import_each(project: Project, tools: Mapping[str, Any], *, replaces: bool, author: Member | None) -> list[Saved]:
     """Save tools, all or none. With `replaces`, an existing name gets a new version. Raises as add_each does."""
     return _save_each(save if replaces else add, project, tools, author=author)
 
@@ -245,7 +243,7 @@ def remove(project: Project, name: str, *, author: Member | None = None, expecte
     _store(tool, author=author)
 
 
-def undo_removal(project: Project, name: str, *, version: int, secrets: str, author: Member | None = None) -> None:
+def undo_removal(project: Project, name: str, *, version: int, secrets: str, author: Member | None) -> None:
     """Bring back a tool that was removed as `version`, with its encrypted secrets. Raises Http404, StaleVersion."""
     _lock(project)
     tool = get_ever(project, name)

@@ -71,7 +71,7 @@ def event_tools(project_id: UUID, *, names: Collection[str] | None = None) -> di
     return {row.name: row for row in chosen if is_delivered(row.name, ToolDefinition.model_validate(row.definition))}
 
 
-def record_delivery(subscription_id: UUID, *, event: str, state: DeliveryState, error: str = "") -> None:
+def record_delivery(subscription_id: UUID, *, event: str, state: DeliveryState, error: str) -> None:
     """Store the result of an attempt on the subscription, for staff."""
     EventSubscription.objects.filter(pk=subscription_id).update(
         last_event=event, last_state=state, last_error=error[:500], last_attempt_at=Now()

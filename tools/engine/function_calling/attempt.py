@@ -22,9 +22,7 @@ TIMEOUT_SECONDS = 5.0
 TOOL_CRASHED = "The tool broke off by a fault of this server; whether it was done isn't known."
 
 
-async def attempt_call(
-    name: str, arguments: Mapping[str, Any], context: ToolContext, effect: Effect | None = None
-) -> Outcome:
+async def attempt_call(name: str, arguments: Mapping[str, Any], context: ToolContext, effect: Effect | None) -> Outcome:
     """Execute a call. An exception becomes an unknown outcome and never ends the turn or call.
 
     A custom tool executes its effect's request.

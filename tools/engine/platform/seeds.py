@@ -66,7 +66,7 @@ def write_seeds(folder: Path) -> list[Path]:
     return [_write(folder / f"{name}.json", words) for name, words in code_seeds().items()]
 
 
-def seed_tools(seeds: Mapping[str, StoredDefinition], *, overwrite: bool = False) -> list[SeededDefinition]:
+def seed_tools(seeds: Mapping[str, StoredDefinition], *, overwrite: bool) -> list[SeededDefinition]:
     """Store the seeds, all or none. Idempotent."""
     with platform_scope(), transaction.atomic(using="ops"):
         existing = {row.name: row for row in PlatformDefinition.objects.select_for_update()}

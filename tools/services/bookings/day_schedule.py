@@ -57,8 +57,8 @@ def load_day_schedule(
     first: date,
     last: date,
     now: datetime,
-    excluding: UUID | None = None,
-    busy: Sequence[Span] = (),
+    excluding: UUID | None,
+    busy: Sequence[Span],
 ) -> DaySchedule:
     """Load the schedule from `first` to `last`, with one query. The booking `excluding` is ignored, because it is being
     moved; `busy` is when the business's own calendar is taken.
@@ -76,7 +76,7 @@ def overlaps_any(wanted: Span, spans: Sequence[Span]) -> bool:
     return any(wanted.overlaps(span) for span in spans)
 
 
-def confirmed_bookings(starts_at: datetime, ends_at: datetime, *, excluding: UUID | None = None) -> QuerySet[Booking]:
+def confirmed_bookings(starts_at: datetime, ends_at: datetime, *, excluding: UUID | None) -> QuerySet[Booking]:
     """Return the confirmed bookings that overlap a span."""
     rows = Booking.objects.filter(state=BookingState.CONFIRMED, starts_at__lt=ends_at, ends_at__gt=starts_at)
     return rows.exclude(pk=excluding) if excluding else rows

@@ -111,7 +111,7 @@ def reservation_repeat(arguments: Mapping[str, Any], context: ToolContext) -> st
 
 
 def local_moment(
-    project: Project, request: BookingRequest, *, day: date, clock: time, now: datetime, busy: Sequence[Span] = ()
+    project: Project, request: BookingRequest, *, day: date, clock: time, now: datetime, busy: Sequence[Span]
 ) -> datetime:
     """Convert a local day and time to UTC. Raises Closed, with free alternatives, if the clocks skip it."""
     moment = Opening(config_of(project)).moment(datetime.combine(day, clock))
