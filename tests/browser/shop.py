@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, quote, urlsplit
+
+from tests.local_server import LocalServer, QuietHandler
 
 PAGE = """<!doctype html>
 <html lang="{lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
@@ -37,28 +37,13 @@ class Shop:
 def open_shop(base: str) -> Iterator[Shop]:
     """Serve the page until the end; what it says of the widget stands in its address."""
 
-    class Page(BaseHTTPRequestHandler):
+    class Page(QuietHandler):
         def do_GET(self) -> None:
             asked = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
             words = {"key": "", "shopper": "", "lang": "en", **asked, "base": base}
             body = PAGE.format(**words).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            if asked.get("strict"):
-                self.send_header("Content-Security-Policy", STRICT.format(base=base))
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            policy = {"Content-Security-Policy": STRICT.format(base=base)} if asked.get("strict") else {}
+            self.respond(200, body, {"Content-Type": "text/html; charset=utf-8", **policy})
 
-        def log_message(self, format: str, *args: object) -> None:
-            """A test's own server is nobody's news."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield Shop(f"http://127.0.0.1:{server.server_port}", base)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with LocalServer(Page) as server:
+        yield Shop(server.origin, base)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.local_server import LocalServer, QuietHandler
 
 SERVER, CLIENT, CONSUMER = 2, 3, 5
 
@@ -68,19 +68,11 @@ def read(body: bytes) -> Iterator[Span]:
 
 @contextmanager
 def otlp_receiver() -> Iterator[Receiver]:
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_POST(self) -> None:
             receiver.spans += read(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(200)
-            self.send_header("Content-Type", "application/x-protobuf")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self.respond(200, b"", {"Content-Type": "application/x-protobuf"})
 
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        receiver = Receiver(f"http://127.0.0.1:{server.server_port}")
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with LocalServer(Handler) as server:
+        receiver = Receiver(server.origin)
         yield receiver
-        server.shutdown()

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -137,13 +136,10 @@ def bot(tenant: Tenant, telegram_server: TelegramServer, settings: Any) -> Bot:
 def line(tenant: Tenant, settings: Any) -> Iterator[Line]:
     """A connected number of WhatsApp, to which nobody has written."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
-    graph = Graph()
-    Thread(target=graph.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    line = Line(tenant, graph)
-    line.connect()
-    yield line
-    graph.shutdown()
-    graph.server_close()
+    with Graph() as graph:
+        line = Line(tenant, graph)
+        line.connect()
+        yield line
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import json
 import time
 from dataclasses import dataclass, field
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,6 +15,7 @@ from django.test import Client
 from conversations.models import Receipt
 from tests.conftest import Tenant
 from tests.conversations.channels.telegram_server import read_form
+from tests.local_server import LocalServer, QuietHandler
 from tests.processes import until
 
 URL, NUMBER, ANNA = "/api/v1/channels/whatsapp", "106540352242922", "393331234567"
@@ -23,13 +23,11 @@ ACCOUNT = "102290129340398"
 SECRET = {"access_token": "canary-access", "app_secret": "canary-app", "verify_token": "canary-verify"}
 
 
-class Graph(ThreadingHTTPServer):
+class Graph(LocalServer):
     """A server that answers as the Cloud API documents."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Visit)
+        super().__init__(_Visit)
         self.calls: list[tuple[str, str, dict[str, Any]]] = []
         self.faults: list[tuple[int, dict[str, Any]]] = []
         # The files that customers sent, by their id, and whom they were given out to.
@@ -41,7 +39,7 @@ class Graph(ThreadingHTTPServer):
         self.templates: list[dict[str, Any]] = []
 
 
-class _Visit(BaseHTTPRequestHandler):
+class _Visit(QuietHandler):
     def do_GET(self) -> None:
         """The templates of the account, two on a page; the address of a file, or the file itself."""
         server: Graph = self.server  # type: ignore[assignment]
@@ -61,9 +59,9 @@ class _Visit(BaseHTTPRequestHandler):
         server: Graph = self.server  # type: ignore[assignment]
         if is_file:
             server.downloads.append(self.headers["Authorization"])
-            self._write(200, server.media[id])
+            self.respond(200, server.media[id], {})
             return
-        url = f"http://{server.media_host}:{server.server_address[1]}/attachments/{id}"
+        url = f"http://{server.media_host}:{server.port}/attachments/{id}"
         self._answer(200, {"url": url, "mime_type": "image/png", "file_size": len(server.media[id]), "id": id})
 
     def do_POST(self) -> None:
@@ -82,16 +80,7 @@ class _Visit(BaseHTTPRequestHandler):
         self._answer(status, document)
 
     def _answer(self, status: int, document: dict[str, Any]) -> None:
-        self._write(status, json.dumps(document).encode())
-
-    def _write(self, status: int, content: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *args: Any) -> None:
-        pass
+        self.respond(status, json.dumps(document).encode(), {})
 
 
 @dataclass

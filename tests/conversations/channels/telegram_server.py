@@ -10,9 +10,10 @@ import struct
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any
+
+from tests.local_server import LocalServer, QuietHandler
 
 TOKEN = "4711:canary-of-the-bot"
 BOT = {"id": 4711, "is_bot": True, "first_name": "Nello", "username": "nello_bot"}
@@ -81,18 +82,14 @@ def read_form(raw: bytes, content_type: str) -> dict[str, Any]:
     return fields
 
 
-class _Visit(BaseHTTPRequestHandler):
+class _Visit(QuietHandler):
     def do_GET(self) -> None:
         script: BotScript = self.server.script  # type: ignore[attr-defined]
         id = self.path.removeprefix(f"/file/bot{TOKEN}/files/")
         script.downloads.append(id)
         status = script.download_faults.pop(0) if script.download_faults else 200 if id in script.files else 404
         content = script.files[id] if status == 200 else b"{}"
-        self.send_response(status)
-        self.send_header("Content-Type", "application/octet-stream")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        self.respond(status, content, {"Content-Type": "application/octet-stream"})
 
     def do_POST(self) -> None:
         script: BotScript = self.server.script  # type: ignore[attr-defined]
@@ -125,15 +122,7 @@ class _Visit(BaseHTTPRequestHandler):
         self._answer(200, {"ok": True, "result": METHODS.get(method, _nothing)(script, body)})
 
     def _answer(self, status: int, document: Mapping[str, Any]) -> None:
-        content = json.dumps(document).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *args: Any) -> None:
-        pass
+        self.respond(status, json.dumps(document).encode(), {"Content-Type": "application/json"})
 
 
 def _set_webhook(script: BotScript, body: dict[str, Any]) -> bool:
@@ -194,23 +183,8 @@ METHODS: dict[str, Callable[[BotScript, dict[str, Any]], Any]] = {
 }
 
 
-class TelegramServer(ThreadingHTTPServer):
-    """Listens on 127.0.0.1, one thread per connection."""
-
-    daemon_threads = True
-
+class TelegramServer(LocalServer):
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Visit)
+        super().__init__(_Visit)
         self.script = BotScript()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-    def __enter__(self) -> TelegramServer:
-        Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.shutdown()
-        self.server_close()
+        self.url = self.origin

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import socketserver
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from django.db import connections
+
+from tests.local_server import LocalServer, QuietHandler
 
 
 @dataclass(frozen=True)
@@ -81,17 +81,13 @@ class Target:
             connections.close_all()
 
 
-class _Server(socketserver.ThreadingTCPServer):
-    daemon_threads = True
-    allow_reuse_address = True
-    request_queue_size = 256
-    target: Target
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A killed client is not an error here."""
+class _Server(LocalServer):
+    def __init__(self, host: str) -> None:
+        super().__init__(_Handler, host)
+        self.target = Target(self.origin)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
 
@@ -123,16 +119,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data[: len(data) // 2] if answer.cuts else data)
 
-    def log_message(self, format: str, *args: Any) -> None:
-        """The target keeps its own log."""
-
 
 @contextmanager
 def target_server(host: str = "127.0.0.1") -> Iterator[Target]:
-    with _Server((host, 0), _Handler) as server:
-        target = server.target = Target(f"http://{host}:{server.server_address[1]}")
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        yield target
-        server.shutdown()
-        thread.join()
+    with _Server(host) as server:
+        yield server.target

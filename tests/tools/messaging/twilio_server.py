@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import socket
-import socketserver
 import struct
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from threading import Thread
 from typing import Any
 from urllib.parse import parse_qsl
+
+from tests.local_server import LocalServer, RawHandler
 
 SID = "AC" + "0123456789abcdef" * 2
 TOKEN = "canary-of-the-twilio-account"
@@ -53,7 +53,7 @@ class Script:
     calls: list[Call] = field(default_factory=list)
 
 
-class _Visit(socketserver.StreamRequestHandler):
+class _Visit(RawHandler):
     def handle(self) -> None:
         script: Script = self.server.script  # type: ignore[attr-defined]
         call = self._read()
@@ -94,51 +94,28 @@ class _Visit(socketserver.StreamRequestHandler):
         if (content := script.media.get(call.path)) is None:
             self._write(*refusal(404, 20404, "The requested resource was not found"))
         elif not script.store:
-            head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(content)}\r\nConnection: close\r\n\r\n"
-            self.wfile.write(head.encode() + content)
+            self.respond(200, content, {})
         elif call.headers.get("authorization") != f"Basic {_basic()}":
             self._write(*refusal(401, 20003, "Authenticate"))
         else:
             self._write(307, "", {"Location": f"{script.store}{call.path}"})
 
     def _read(self) -> Call:
-        method, path, _ = self.rfile.readline().decode("ascii").split()
-        headers: dict[str, str] = {}
-        while line := self.rfile.readline().decode("latin-1").strip():
-            name, _, value = line.partition(":")
-            headers[name.lower()] = value.strip()
-        body = self.rfile.read(int(headers.get("content-length", "0"))).decode("ascii")
-        return Call(method, path, headers, dict(parse_qsl(body, keep_blank_values=True, strict_parsing=bool(body))))
+        request = self.read_request()
+        body = request.body.decode("ascii")
+        form = dict(parse_qsl(body, keep_blank_values=True, strict_parsing=bool(body)))
+        return Call(request.method, request.target, request.headers, form)
 
     def _write(self, status: int, document: Any, headers: Mapping[str, str]) -> None:
         body = document.encode() if isinstance(document, str) else json.dumps(document).encode()
-        lines = {"Content-Type": "application/json", "Content-Length": str(len(body)), "Connection": "close", **headers}
-        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-        self.wfile.write(f"HTTP/1.1 {status} X\r\n{head}\r\n".encode() + body)
-
-    def finish(self) -> None:
-        if not self.connection._closed:  # type: ignore[attr-defined]
-            super().finish()
+        self.respond(status, body, {"Content-Type": "application/json", **headers})
 
 
-class TwilioServer(socketserver.ThreadingTCPServer):
-    """Listens on 127.0.0.1, one thread per connection."""
-
-    allow_reuse_address = True
-    daemon_threads = True
-
+class TwilioServer(LocalServer):
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Visit)
+        super().__init__(_Visit)
         self.script = Script()
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-
-    def __enter__(self) -> TwilioServer:
-        Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.shutdown()
-        self.server_close()
+        self.url = self.origin
 
 
 def refusal(status: int, code: int, message: str) -> tuple[int, dict[str, Any], dict[str, str]]:

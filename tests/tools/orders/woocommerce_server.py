@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import socketserver
 from base64 import b64encode
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from tests.local_server import LocalServer, RawHandler
 
 KEY = "ck_0123456789abcdef0123456789abcdef01234567"
 SECRET = "cs_canary0of0the0shop00000000000000000000000"
@@ -39,56 +39,28 @@ class Script:
     requests: list[Request] = field(default_factory=list)
 
 
-class _Visit(socketserver.StreamRequestHandler):
+class _Visit(RawHandler):
     def handle(self) -> None:
         script: Script = self.server.script  # type: ignore[attr-defined]
-        request = self._read()
+        raw = self.read_request()
+        parts = urlsplit(raw.target)
+        request = Request(raw.method, parts.path, dict(parse_qsl(parts.query, keep_blank_values=True)), raw.headers)
         script.requests.append(request)
         script.may_answer.wait(30)
         status, body, headers = script.answer or documented(request, script)
-        lines = {"Content-Type": "application/json; charset=UTF-8", "Content-Length": str(len(body)), **headers}
-        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-        self.wfile.write(f"HTTP/1.1 {status} X\r\n{head}Connection: close\r\n\r\n".encode() + body)
-
-    def _read(self) -> Request:
-        method, target, _ = self.rfile.readline().decode("ascii").split()
-        headers: dict[str, str] = {}
-        while line := self.rfile.readline().decode("latin-1").strip():
-            name, _, value = line.partition(":")
-            headers[name.lower()] = value.strip()
-        parts = urlsplit(target)
-        return Request(method, parts.path, dict(parse_qsl(parts.query, keep_blank_values=True)), headers)
-
-    def finish(self) -> None:
-        # The client may have disconnected.
-        with suppress(OSError):
-            super().finish()
+        self.respond(status, body, {"Content-Type": "application/json; charset=UTF-8", **headers})
 
 
-class WooCommerceServer(socketserver.ThreadingTCPServer):
-    """Listens on 127.0.0.1, one thread per connection."""
-
-    allow_reuse_address = True
-    daemon_threads = True
-    block_on_close = False
-
+class WooCommerceServer(LocalServer):
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Visit)
+        super().__init__(_Visit)
         self.script = Script()
         self.script.may_answer.set()
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that disconnected is not an error."""
-
-    def __enter__(self) -> WooCommerceServer:
-        Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-        return self
+        self.url = self.origin
 
     def __exit__(self, *exc: object) -> None:
         self.script.may_answer.set()
-        self.shutdown()
-        self.server_close()
+        super().__exit__(*exc)
 
 
 def refusal(status: int, code: str, message: str) -> tuple[int, bytes, Mapping[str, str]]:
