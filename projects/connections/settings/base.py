@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 from unicodedata import category
 
 import phonenumbers
 from django.core.exceptions import ValidationError as DjangoValidationError
 from django.core.validators import validate_email
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
 
 from outbound.errors import BlockedAddress
@@ -58,6 +58,25 @@ Line = Annotated[str, Field(max_length=200), AfterValidator(without_control_char
 Name = Annotated[str, Field(max_length=200), AfterValidator(on_one_line)]
 Address = Annotated[str, Field(max_length=254), AfterValidator(an_address)]
 Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL), AfterValidator(without_control_characters)]
+OwnNumber = Annotated[Line, AfterValidator(own_number)]
+OutsideHours = Annotated[
+    Literal["answer", "fallback"],
+    Field(
+        json_schema_extra={
+            "answer": gettext_noop("The agent answers"),
+            "fallback": gettext_noop("Calls go to the fallback number"),
+        }
+    ),
+]
+ReceiptHours = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=168,
+        title=gettext_noop("Hours to wait for a receipt"),
+        description=gettext_noop("If no receipt says by then that a message arrived, its outcome is unknown."),
+    ),
+]
 
 
 class SourceSettings(BaseModel):

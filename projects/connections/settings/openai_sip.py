@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from django.utils.translation import gettext_noop
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from outbound.guard import Guard
-from projects.connections.settings.base import Line, SourceSettings, check_private_url, own_number
+from projects.connections.settings.base import Line, OutsideHours, OwnNumber, SourceSettings, check_private_url
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -18,7 +16,7 @@ class OpenAiSipSettings(SourceSettings):
 
     address_field = "base_url"
 
-    number: Line = Field(
+    number: OwnNumber = Field(
         "",
         title=gettext_noop("Your number"),
         description=gettext_noop(
@@ -32,22 +30,10 @@ class OpenAiSipSettings(SourceSettings):
         description=gettext_noop("Your trunk sends calls to sip:proj_…@sip.openai.com;transport=tls."),
         examples=["proj_0123456789abcdef"],
     )
-    outside_hours: Literal["answer", "fallback"] = Field(
-        "answer",
-        title=gettext_noop("Outside of opening hours"),
-        json_schema_extra={
-            "answer": gettext_noop("The agent answers"),
-            "fallback": gettext_noop("Calls go to the fallback number"),
-        },
-    )
+    outside_hours: OutsideHours = Field("answer", title=gettext_noop("Outside of opening hours"))
     base_url: Line = Field(
         OPENAI_URL, title=gettext_noop("API address"), description=gettext_noop("Change it for a proxy.")
     )
-
-    @field_validator("number")
-    @classmethod
-    def a_number(cls, value: str) -> str:
-        return own_number(value)
 
     @property
     def server(self) -> str:

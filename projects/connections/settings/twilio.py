@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Literal, Self
+from typing import Self
 
 import phonenumbers
 from django.utils.translation import gettext, gettext_noop
 from pydantic import Field, field_validator, model_validator
 
-from projects.connections.settings.base import Line, ProviderSettings, in_e164, own_number
+from projects.connections.settings.base import Line, OutsideHours, OwnNumber, ProviderSettings, ReceiptHours, in_e164
 
 TWILIO_URL = "https://api.twilio.com"
 
@@ -21,7 +21,7 @@ class TwilioSettings(ProviderSettings):
     default_url = TWILIO_URL
 
     account_sid: Line = Field(title=gettext_noop("Account SID"), examples=["AC0123456789abcdef0123456789abcdef"])
-    number: Line = Field(
+    number: OwnNumber = Field(
         "",
         title=gettext_noop("Your number"),
         description=gettext_noop("The number that customers call, with country code. Texts come from it, too."),
@@ -35,27 +35,14 @@ class TwilioSettings(ProviderSettings):
         ),
         examples=["+14155550100"],
     )
-    outside_hours: Literal["answer", "fallback"] = Field(
-        "answer",
-        title=gettext_noop("Calls outside of opening hours"),
-        json_schema_extra={
-            "answer": gettext_noop("The agent answers"),
-            "fallback": gettext_noop("Calls go to the fallback number"),
-        },
-    )
+    outside_hours: OutsideHours = Field("answer", title=gettext_noop("Calls outside of opening hours"))
     voice: Line = Field(
         "",
         title=gettext_noop("Voice"),
         description=gettext_noop("Twilio’s name of a voice for calls. Empty: Twilio’s default for the language."),
         examples=["en-US-Journey-O"],
     )
-    receipt_hours: int = Field(
-        24,
-        ge=1,
-        le=168,
-        title=gettext_noop("Hours to wait for a receipt"),
-        description=gettext_noop("If no receipt says by then that a message arrived, its outcome is unknown."),
-    )
+    receipt_hours: ReceiptHours = 24
     base_url: Line = Field(
         TWILIO_URL, title=gettext_noop("API address"), description=gettext_noop("Change it for a region or a proxy.")
     )
@@ -68,11 +55,6 @@ class TwilioSettings(ProviderSettings):
                 gettext("An account SID is AC and 32 hexadecimal digits. Copy it from the Twilio console.")
             )
         return value
-
-    @field_validator("number")
-    @classmethod
-    def a_number(cls, value: str) -> str:
-        return own_number(value)
 
     @field_validator("sender")
     @classmethod

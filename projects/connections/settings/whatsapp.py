@@ -8,7 +8,7 @@ from datetime import timedelta
 from django.utils.translation import gettext, gettext_noop
 from pydantic import Field, field_validator
 
-from projects.connections.settings.base import Line, ProviderSettings
+from projects.connections.settings.base import Line, ProviderSettings, ReceiptHours
 
 GRAPH_URL = "https://graph.facebook.com/v23.0"
 
@@ -31,13 +31,7 @@ class WhatsAppSettings(ProviderSettings):
         ),
         examples=["102290129340398"],
     )
-    receipt_hours: int = Field(
-        24,
-        ge=1,
-        le=168,
-        title=gettext_noop("Hours to wait for a receipt"),
-        description=gettext_noop("If no receipt says by then that a message arrived, its outcome is unknown."),
-    )
+    receipt_hours: ReceiptHours = 24
     base_url: Line = Field(
         GRAPH_URL, title=gettext_noop("API address"), description=gettext_noop("Change it for a proxy.")
     )
