@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, get_args
+from typing import ClassVar, TypeVar, get_args
 from uuid import UUID
 
-from django.http import Http404
+from django.db.models import Model, QuerySet
+from django.http import Http404, QueryDict
 from django.utils.translation import gettext
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
@@ -26,6 +27,29 @@ from tools.engine.promise_answers import ANSWERS
 from tools.models import Effect, EffectState, Promise, PromiseState
 
 CHANNELS: tuple[str, ...] = get_args(ChannelName)
+M = TypeVar("M", bound=Model)
+
+
+def filters_by(states: list[str]) -> tuple[OpenApiParameter, ...]:
+    """The query parameters of a list that `filtered` narrows."""
+    return (
+        OpenApiParameter("state", OpenApiTypes.STR, enum=states),
+        OpenApiParameter("conversation", OpenApiTypes.UUID),
+        *PAGED,
+    )
+
+
+def filtered(rows: QuerySet[M], params: QueryDict) -> QuerySet[M]:
+    """The rows in a state and of a conversation, as far as the parameters name them. Raises ApiError."""
+    if state := params.get("state"):
+        rows = rows.filter(state=state)
+    if (conversation := params.get("conversation")) is None:
+        return rows
+    try:
+        return rows.filter(conversation_id=UUID(conversation))
+    except ValueError as error:
+        sentence = gettext("%(field)s must be an ID.") % {"field": "conversation"}
+        raise ApiError("invalid_conversation", sentence, field="conversation") from error
 
 
 class PromiseAnswer(StrictSerializer):
@@ -51,23 +75,13 @@ class Tools(ProjectView):
 
 class Promises(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
-    queries: ClassVar = {
-        "GET": (
-            OpenApiParameter("state", OpenApiTypes.STR, enum=PromiseState.values),
-            OpenApiParameter("conversation", OpenApiTypes.UUID),
-            *PAGED,
-        )
-    }
+    queries: ClassVar = {"GET": filters_by(PromiseState.values)}
 
     @extend_schema(operation_id="promises_list")
     def get(self, request: Request) -> TypedResponse[Page[PromisePayload]]:
         """List the agent's promises and their outcomes, newest first."""
         rows = Promise.objects.filter(project_id=self.project.pk)
-        if state := request.query_params.get("state"):
-            rows = rows.filter(state=state)
-        if (conversation := request.query_params.get("conversation")) is not None:
-            rows = rows.filter(conversation_id=_uuid(conversation, field="conversation"))
-        return self.page(rows, promise_payload)
+        return self.page(filtered(rows, request.query_params), promise_payload)
 
 
 class AnswerPromise(ProjectView):
@@ -93,23 +107,13 @@ class AnswerPromise(ProjectView):
 
 class Effects(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
-    queries: ClassVar = {
-        "GET": (
-            OpenApiParameter("state", OpenApiTypes.STR, enum=EffectState.values),
-            OpenApiParameter("conversation", OpenApiTypes.UUID),
-            *PAGED,
-        )
-    }
+    queries: ClassVar = {"GET": filters_by(EffectState.values)}
 
     @extend_schema(operation_id="effects_list")
     def get(self, request: Request) -> TypedResponse[Page[EffectPayload]]:
         """List everything that tools did or will do, newest first."""
         rows = Effect.objects.filter(project_id=self.project.pk)
-        if state := request.query_params.get("state"):
-            rows = rows.filter(state=state)
-        if (conversation := request.query_params.get("conversation")) is not None:
-            rows = rows.filter(conversation_id=_uuid(conversation, field="conversation"))
-        return self.page(rows, effect_payload)
+        return self.page(filtered(rows, request.query_params), effect_payload)
 
 
 class EffectDetail(ProjectView):
@@ -122,12 +126,3 @@ class EffectDetail(ProjectView):
         if effect is None:
             raise Http404
         return TypedResponse(effect_detail(effect))
-
-
-def _uuid(value: str, *, field: str) -> UUID:
-    try:
-        return UUID(value)
-    except ValueError as error:
-        raise ApiError(
-            f"invalid_{field}", gettext("%(field)s must be an ID.") % {"field": field}, field=field
-        ) from error
