@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 
 from django.utils import timezone
 
-from jobs import claims
-from jobs.attempt import attempt
-from jobs.lanes import lane_of
 from jobs.models import Job, State
 from privacy.erasure.request import request_erasure
 from privacy.models import Erasure
-from tenancy.threads import in_db
 from tests.conftest import Tenant
+from tests.lane_runs import run_lanes
 
 
 def run_erasures() -> None:
     """Run every due erasure in this process."""
-    asyncio.run(_run())
-
-
-async def _run() -> None:
-    lane = lane_of("erasure")
-    while jobs := await in_db(claims.claim, [lane], limit=32):
-        await asyncio.gather(*(attempt(job, lane) for job in jobs))
+    run_lanes("erasure")
 
 
 def hasten(tenant: Tenant) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -13,16 +12,13 @@ from django.db.models.functions import Now
 
 from console.sidebar_badges import Badge, sidebar_badges
 from conversations.models import Conversation
-from jobs import claims
-from jobs.attempt import attempt
 from jobs.errors import WrongState
-from jobs.lanes import lane_of
 from jobs.models import Job
 from projects.agents.services import create_project
 from projects.common.api_error import Conflict
 from projects.models import Member, Project, Role
-from tenancy.threads import in_db
 from tests.console.pages.conftest import add_promise, talk
+from tests.lane_runs import run_lanes
 from tests.todos.conftest import REFUND, Desk
 from todos import services
 from todos.approvals import manual_completion
@@ -76,14 +72,8 @@ def arranged(desk: Desk, conversation: Conversation, **fields: Any) -> tuple[Tod
 
 def work(desk: Desk) -> list[Job]:
     """Let a worker run every due job."""
-    asyncio.run(_work())
+    run_lanes("todo")
     return desk.jobs()
-
-
-async def _work() -> None:
-    lane = lane_of("todo")
-    while jobs := await in_db(claims.claim, [lane], limit=32):
-        await asyncio.gather(*(attempt(job, lane) for job in jobs))
 
 
 def test_a_todo_without_tools_is_taken_on_and_completed(desk: Desk, clerk: Member) -> None:

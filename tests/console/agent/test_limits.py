@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -14,17 +13,14 @@ from django.utils import timezone
 
 from config import environment
 from config.runner import preflight
-from jobs import claims
-from jobs.attempt import attempt
-from jobs.lanes import lane_of
 from jobs.models import ModelCall
 from projects.models import Role, User
 from projects.models.attribute_catalogue import KIND_LIMITS, LIMIT_SETTINGS, SETTING
 from projects.records.attributes import resolve_attributes
-from tenancy.threads import in_db
 from tests.conftest import Tenant, member_of
 from tests.console.agent.conftest import Settings
 from tests.console.pages.conftest import browser
+from tests.lane_runs import run_lanes
 from tools.engine.limits.alerts import LANE, has_room
 from tools.engine.limits.catalogue import RULES
 from tools.engine.limits.model_budget import find_spent_budget
@@ -124,15 +120,9 @@ def test_half_of_a_limit_and_the_whole_are_mailed_to_those_who_may_lift_it(tenan
     member_of(tenant, Role.VIEWER)
     operator = member_of(tenant, Role.OPERATOR)
     reach(tenant, used=99)
-    asyncio.run(_run_notices())
+    run_lanes(LANE)
     assert sorted(letter.to[0] for letter in mail.outbox) == sorted([operator.email, tenant.owner.email])
     assert "100 of 200 text messages per day used." in mail.outbox[0].body
-
-
-async def _run_notices() -> None:
-    lane = lane_of(LANE)
-    for job in await in_db(claims.claim, [lane], limit=5):
-        await attempt(job, lane)
 
 
 # Changing them

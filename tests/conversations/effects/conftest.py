@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,17 +9,13 @@ import pytest
 from conversations.common.place import place_in
 from conversations.live.event_log import open_log
 from conversations.models import Conversation, Event, Message, MessageRole, Turn, TurnStatus
-from jobs import claims
-from jobs.attempt import attempt
 from jobs.enqueue import enqueue
-from jobs.lanes import Lane, lane_of
-from jobs.model_client import model_client
 from jobs.models import Job, State
 from projects.records.attributes import set_attribute
-from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
 from tests.conversations.effects.target import Target, target_server
+from tests.lane_runs import run_lanes
 from tests.processes import ScriptedModel
 from tools.engine.catalogue import compile_tools
 from tools.engine.custom.service import save
@@ -109,17 +104,7 @@ class Bench:
 
     def run(self, lane: str = "effect", *, hurry: bool = True) -> None:
         """Run a lane's jobs until none is due; `hurry` also runs the effects' that are scheduled for later."""
-        asyncio.run(self._run(lane_of(lane), hurry=hurry))
-
-    async def _run(self, lane: Lane, *, hurry: bool) -> None:
-        while True:
-            if hurry:
-                await in_db(self._hurry)
-            jobs = await in_db(claims.claim, [lane], limit=32)
-            if not jobs:
-                break
-            await asyncio.gather(*(attempt(job, lane) for job in jobs))
-        await model_client().aclose()
+        run_lanes(lane, before_claim=self._hurry if hurry else None)
 
     def _hurry(self) -> None:
         with self.tenant.tx():

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,16 +9,12 @@ from django.utils import timezone
 
 from conversations.live.event_log import open_log
 from conversations.models import Analysis, MessageRole, Turn, TurnStatus
-from jobs import claims
-from jobs.attempt import attempt
 from jobs.enqueue import JobRequest, enqueue
-from jobs.lanes import lane_of
-from jobs.model_client import model_client
 from jobs.models import Job, State
 from projects.records.attributes import set_attribute
-from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.conversations.conftest import Talk, begin, talk, worker
+from tests.lane_runs import run_lanes
 from tests.processes import ScriptedModel
 from tools.engine.catalogue import compile_tools
 from tools.engine.custom.service import save
@@ -82,7 +77,7 @@ class Desk:
 
     def run(self, *lanes: str) -> None:
         """Run the lanes' due jobs until none is left."""
-        asyncio.run(self._run([lane_of(name) for name in lanes]))
+        run_lanes(*lanes)
 
     def reads(self, *tools: str, times: int = 1, unserved: Any = (), **changes: Any) -> None:
         """Script the next detection: these tools, each with every condition met, or as `changes` say.
@@ -121,11 +116,6 @@ class Desk:
     def analysis(self) -> Analysis:
         with self.tenant.tx():
             return Analysis.objects.get()
-
-    async def _run(self, lanes: list[Any]) -> None:
-        while jobs := await in_db(claims.claim, lanes, limit=32):
-            await asyncio.gather(*(attempt(job, lane_of(job.lane)) for job in jobs))
-        await model_client().aclose()
 
     def _job(self, turn: Turn) -> JobRequest:
         return JobRequest(

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from conversations.live import tokens
 from conversations.models import Conversation, Event, Message, Turn, TurnCall
 from conversations.models.event import EventType
 from conversations.turns.services import post_message, start_conversation
-from jobs import claims
-from jobs.attempt import attempt
-from jobs.lanes import lane_of
-from jobs.model_client import model_client
 from jobs.models import ModelCall
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
-from tenancy.threads import in_db
 from tests.conftest import Tenant
+from tests.lane_runs import run_lanes
 from tests.processes import ScriptedModel
 from tools.models import Effect
 
@@ -64,7 +58,7 @@ class Turns:
 
     def run(self, lane: str = "reply") -> None:
         """Run every due job of a lane in this process."""
-        asyncio.run(_run(lane))
+        run_lanes(lane)
 
     def now(self, turn: Turn) -> Turn:
         with self.tenant.tx():
@@ -105,14 +99,3 @@ class Turns:
     def asked(self) -> list[dict[str, Any]]:
         """The model's requests for replies, in order."""
         return self.model.requests("reply")
-
-
-async def _run(lane_name: str) -> None:
-    lane = lane_of(lane_name)
-    try:
-        while jobs := await in_db(claims.claim, [lane], limit=32):
-            await asyncio.gather(*(attempt(job, lane) for job in jobs))
-    finally:
-        # Connections belong to this loop, which ends here.
-        await model_client().aclose()
-        await tokens._redis().aclose()

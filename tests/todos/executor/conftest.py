@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,17 +9,13 @@ from typing import Any
 import pytest
 
 from conversations.models import Conversation
-from jobs import claims
-from jobs.attempt import attempt
-from jobs.lanes import Lane, lane_of
-from jobs.model_client import model_client
 from jobs.models import Job, State
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source, disconnect_source
 from projects.models import Member
-from tenancy.threads import in_db
 from tests.conftest import Tenant
 from tests.conversations.effects.target import Target, target_server
+from tests.lane_runs import run_lanes
 from tests.processes import ScriptedModel
 from tests.todos.conftest import Desk
 from tests.tools.messaging.mail_server import MailServer
@@ -102,18 +97,8 @@ class Runs(Desk):
 
     def run(self, todo: Todo, *, lane: str = "todo", hurry: bool = True) -> Todo:
         """Run every due job of the lane; with `hurry` also postponed ones, except for callbacks."""
-        asyncio.run(self._run(lane_of(lane), hurry=hurry))
+        run_lanes(lane, before_claim=self.make_due if hurry else None)
         return self.now(todo)
-
-    async def _run(self, lane: Lane, *, hurry: bool) -> None:
-        while True:
-            if hurry:
-                await in_db(self.make_due)
-            jobs = await in_db(claims.claim, [lane], limit=32)
-            if not jobs:
-                break
-            await asyncio.gather(*(attempt(job, lane) for job in jobs))
-        await model_client().aclose()
 
     def hurry_callbacks(self) -> None:
         """Let an hour pass without a callback."""

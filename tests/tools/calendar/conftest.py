@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
 import pytest
 
-from jobs import claims
-from jobs.attempt import attempt
-from jobs.lanes import lane_of
 from jobs.models import Job
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import SourceEdit, connect_source
 from projects.models import Project, Source
-from tenancy.threads import in_db
 from tests.conftest import Tenant
+from tests.lane_runs import run_lanes
 from tests.tools.bookings.conftest import Bookings, bookings, business, stranger, tenant
 from tests.tools.calendar.radicale import PASSWORD, USER, Calendar, Radicale, radicale
 from tests.tools.calendar.scripted import ScriptedCalendar
@@ -86,13 +82,7 @@ def open_day(tenant: Tenant) -> date:
 
 def write(lane: str = "calendar") -> None:
     """Run every due calendar job in this process."""
-    asyncio.run(_run(lane))
-
-
-async def _run(name: str) -> None:
-    lane = lane_of(name)
-    while jobs := await in_db(claims.claim, [lane], limit=32):
-        await asyncio.gather(*(attempt(job, lane) for job in jobs))
+    run_lanes(lane)
 
 
 def told_of(bookings: Bookings, booking: Booking) -> Effect:
