@@ -51,7 +51,7 @@ def messenger(request: HttpRequest, source_id: UUID | None = None, *, kind: str)
 @csrf_exempt
 @require_POST
 def email(request: HttpRequest, source_id: UUID) -> HttpResponse:
-    """Store an e-mail that a provider posts. Of one over the limit, the beginning came."""
+    """Store an e-mail that a provider posts. One over the limit has lost its end."""
     form, files, body = list[tuple[str, str]](), FormFiles(request), b""
     try:
         if request.content_type in FORMS:

@@ -116,7 +116,7 @@ class MessengerChannel(ProjectView):
     kind: ClassVar[str]
 
     def read(self) -> TypedResponse[MessengerPayload]:
-        """The messenger. Whoever may connect it also has a provider told that wasn't, because the process died."""
+        """The messenger. For callers who may connect it, the provider is told our webhook if an earlier process died first."""
         untold = open_untold(self.project, self.kind) if Scope.CONFIGURE in self.caller.scopes else None
         if untold is not None:
             return cast(TypedResponse[MessengerPayload], Continued(PendingLink(self.project, self.kind, untold)))

@@ -19,7 +19,7 @@ from conversations.voice.reports import Report, ReportType
 from llm.realtime import ControlConnection
 
 PATIENCE_SECONDS = 3.0
-# What the model is told for its next words only begins with this; nobody has to say anything about it.
+# The ids of items that only guide the model's next words begin with this. They ask for no answer.
 QUIET = "mg_quiet_"
 CUT_OFF = "The line was cut for a moment. If you called a tool and got no result, call it again."
 _KINDS = {"user": ReportType.CALLER_SAID, "assistant": ReportType.AGENT_SAID}

@@ -39,7 +39,7 @@ NO_AGENT = "The agent has no published settings."
 CLOSED = "The business is closed."
 GAP = "call_gap"
 OUTPUT = "output:"
-# Whose words a report holds, as the provider names them.
+# The speaker of a report, by the provider's name.
 SPEAKERS = {ReportType.CALLER_SAID.value: "user", ReportType.AGENT_SAID.value: "assistant"}
 # The cost among the counts of `Call.usage`, in USD, of tokens whose price was known.
 COST = "cost"

@@ -44,7 +44,7 @@ ASKED = "The button asked for a person."
 CORRECTED = "[The customer corrected an earlier message:] "
 NO_CHANGE = "It adds no word to what is known already."
 CONSENTS = {Channel.SMS: "sms_opt_in", Channel.EMAIL: "email_opt_in"}
-# More e-mails of a chat in a day may be those of a robot that doesn't say that it is one.
+# A sender of more e-mails in a day may be a robot, even if no header says so.
 MOST_MAILS_A_DAY = 20
 LOCKED_CHAT = PreparedQuery(
     lambda project, kind, account, external_id: Chat.objects.select_for_update(no_key=True).filter(
@@ -104,7 +104,7 @@ def post_to_chat(arrival: Arrival) -> StoredArrival:
     unanswered = item.unanswered or _flood(conversation, arrival)
     keyword = None if unanswered else keyword_of(item.text, channel=arrival.channel)
     if keyword is Keyword.START and chat.opted_out_at is None:
-        # Telegram's button for the first message. Nothing is to be undone, so the agent greets.
+        # Telegram's button for a first message sends START, too. There is no opt-out to undo, so the agent greets.
         keyword = None
     if keyword is not None:
         return _obey(keyword, chat, conversation, arrival)

@@ -1,4 +1,4 @@
-"""The customer who a sender is. Only what the provider vouches for, a number or an address, links two chats."""
+"""The customer behind a sender. Only what the provider vouches for, a number or an address, links two chats."""
 
 from __future__ import annotations
 

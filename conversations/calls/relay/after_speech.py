@@ -1,4 +1,4 @@
-"""The time at which a caller has heard a reply: a promise that nobody heard is none.
+"""The time at which a caller has heard a reply. A promise that nobody heard doesn't count.
 
 The tool caller of a spoken reply waits until its words were heard. Whoever speaks them sets it free; without them, it
 runs when they must have been heard.

@@ -1,6 +1,6 @@
 """IMAP IDLE (RFC 2177): a connection on which a mail server says that a mailbox has news.
 
-What is new is read by a look of its own: a connection that hears nothing costs no e-mail.
+New e-mails are read over another connection, so a notice that is lost loses no e-mail.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SIGN_IN_SECONDS = 30.0
 # Servers end what is silent for half an hour.
 IDLE_SECONDS = 29 * 60.0
 DONE_SECONDS = 30.0
-# A server that talks without end is heard this often, and waits meanwhile.
+# A pause after each line, so that a server that sends without end keeps nobody busy.
 LINE_SECONDS = 0.05
 MOST_LINES = 1_000
 
