@@ -10,7 +10,6 @@ from django.db.models import Count
 
 from console.access import zone_of
 from console.inbox.query import InboxQuery
-from console.inbox.tabs import tabs_of
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from projects.common.translation import lazy, plazy
@@ -30,6 +29,16 @@ NONE = {
     TicketState.CLOSED.value: lazy("No closed tickets"),
 }
 TONES = {"urgent": ("bad", "alert-triangle"), "high": ("warn", "chevron-up")}
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A state of tickets with its count."""
+
+    value: str
+    label: str
+    count: int
+    is_open: bool
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,9 @@ def ticket_list_context(entry: Entry, query: InboxQuery) -> dict[str, Any]:
     found = own.filter(state=query.ticket_state).select_related("assignee").order_by("-updated_at", "-number")
     shown = list(found[(query.page - 1) * PAGE : query.page * PAGE + 1])
     return {
-        "ticket_tabs": tabs_of(LABELS, counts, chosen=query.ticket_state),
+        "ticket_tabs": [
+            Tab(state, label, counts.get(state, 0), state == query.ticket_state) for state, label in LABELS.items()
+        ],
         "ticket_rows": _rows(entry, shown[:PAGE]),
         "has_tickets": bool(counts),
         "no_tickets": NONE[query.ticket_state],

@@ -7,14 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conversations.channels.items import RemoteFile, clean_text
-from conversations.channels.mail.pixels import is_small
 from conversations.channels.mail.words import Images, images_of
 from conversations.channels.media import MOST_BYTES, TOO_LARGE
 from conversations.handover.attachments import MAX_BYTES
 from conversations.handover.file_types import clean_name
+from conversations.handover.image_size import read_size
 
 # Of an e-mail with more files, the first ones are kept.
 MOST_FILES = 20
+# A logo, an icon or a tracking pixel has no more.
+SMALLEST_AREA = 14_400
+SMALLEST_SIDE = 40
+# A picture whose size can't be read is judged by its bytes.
+SMALLEST_BYTES = 2_000
 LARGER = "the e-mail is too large"
 TOGETHER = "the files of the e-mail are too large together"
 # Parts that no program can read here, with the reason, which ends a sentence.
@@ -123,4 +128,13 @@ def _is_decoration(part: MailPart, shown: Images) -> bool:
         return False
     if is_shown and part.content_id not in shown.own:
         return True
-    return part.read is not None and part.size < MAX_BYTES and is_small(part.read())
+    return part.read is not None and part.size < MAX_BYTES and _is_small(part.read())
+
+
+def _is_small(content: bytes) -> bool:
+    """True for a picture that decorates, told by its size: an icon, a line, a logo."""
+    size = read_size(content)
+    if size is None:
+        return len(content) < SMALLEST_BYTES
+    width, height = size
+    return min(width, height) < SMALLEST_SIDE or width * height < SMALLEST_AREA
