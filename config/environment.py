@@ -82,9 +82,9 @@ def _connection_limits() -> dict[str, Any]:
         # Of a list of hosts, or of the addresses of a name, the one that is the primary
         "target_session_attrs": "read-write",
         "connect_timeout": env.int("MAKEGOOD_DB_CONNECT_SECONDS", default=2),
-        # What was sent and never acknowledged
+        # Sent and never acknowledged
         "tcp_user_timeout": silence * 1000,
-        # What was acknowledged and never answered
+        # Acknowledged and never answered
         "keepalives_idle": 1,
         "keepalives_interval": 1,
         "keepalives_count": silence - 1,

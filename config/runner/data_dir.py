@@ -12,7 +12,7 @@ from config.runner.errors import StartError
 
 # Exists in a data directory while a backup is restored into it.
 RESTORING = "restoring"
-# What the installer and the lock leave in a directory that holds nothing yet.
+# Files of the installer and the lock, in a directory that holds nothing else yet.
 HARMLESS = {"install.log", "lock"}
 
 

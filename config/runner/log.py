@@ -21,7 +21,7 @@ LONGEST_LINE = 64 * 1024
 class ServiceLog:
     """Writes complete lines. On a terminal, running steps are shown below them, in color unless NO_COLOR is set."""
 
-    # Whoever starts it by hand reads the demo's password here.
+    # People who start it by hand read the demo's password here.
     shows_secrets = True
 
     def __init__(self, stream: TextIO) -> None:

@@ -40,7 +40,7 @@ ORIGINS: Mapping[SetBy, str] = {
     SetBy.DEFAULT: lazy("Default"),
     SetBy.OPERATOR: lazy("Set by the server administrator"),
 }
-# What languages separate thousands with.
+# Thousands separators of all languages.
 SEPARATORS = ",.’' \u00a0\u202f"
 NUMBER = re.compile(rf"-?(?:\d{{1,20}}|\d{{1,3}}(?:[{SEPARATORS}]\d{{3}})+)", re.ASCII)
 

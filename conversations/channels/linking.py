@@ -32,7 +32,7 @@ from tenancy.threads import in_db
 from tools.engine.execution.outcome import Ending
 
 LINK_LANE = "channel_link"
-# Whoever connects a channel tells its provider within this time.
+# The request that connects a channel tells its provider within this time.
 GRACE = timedelta(minutes=1)
 PENDING = "The provider hasn’t been told our webhook yet."
 

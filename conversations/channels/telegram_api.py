@@ -36,7 +36,7 @@ PHOTOS = frozenset({"image/jpeg", "image/png"})
 # A picture that is too long or too wide for one. It wasn't sent.
 NO_PHOTO = ("photo_invalid_dimensions", "image_process_failed")
 
-# What Telegram's descriptions mean, by a part of them in lower case.
+# The meaning of Telegram's descriptions, by a part of them in lower case.
 MEANINGS: Mapping[str, str] = {
     "bot was blocked by the user": "The customer has blocked the bot.",
     "user is deactivated": "The customer’s Telegram account was deleted.",

@@ -34,7 +34,7 @@ _ENDINGS: dict[str, tuple[str, ...]] = {
 
 # For the `accept` of file inputs. A phone converts its pictures to one of these.
 FILE_TYPES = ",".join((*_ENDINGS, *(ending for endings in _ENDINGS.values() for ending in endings)))
-# What the endings say.
+# The type that an ending promises.
 _NAMED: Mapping[str, str] = {
     ending: content_type for content_type, endings in _ENDINGS.items() if content_type != TEXT for ending in endings
 }

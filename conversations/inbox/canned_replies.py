@@ -26,7 +26,7 @@ from projects.models import Project, User
 MAX_REPLIES = 500
 # Deleted replies can be restored for less than this.
 KEPT = timedelta(days=1)
-# What can be written in a reply, with what it stands for.
+# The fields of a reply, each with its meaning.
 FIELDS: Mapping[str, str] = {
     "customer.name": lazy("The customer’s name"),
     "customer.email": lazy("The customer’s e-mail address"),

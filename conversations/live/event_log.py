@@ -30,7 +30,7 @@ from tenancy.scope import tenant_tx
 from tenancy.write_batch import WriteBatch
 
 STARTED = "conversation_started"
-# What ends a snooze or a closing: staff, the time that was set, or a message of the customer.
+# Events at the end of a snooze or a closing, by staff, by time, or by a message of the customer.
 SNOOZE_ENDED, INBOX_REOPENED = "snooze_ended", "inbox_reopened"
 OVER = "conversation_over"
 

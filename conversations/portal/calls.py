@@ -37,7 +37,7 @@ from tools.services.signed_links import PortalTarget
 # As in the widget: a call is paid for by the second.
 CALLS_PER_MINUTE, REPORTS_PER_MINUTE = 4, 240
 VIA = {"via": "portal"}
-# What JSON adds to an offer.
+# JSON escapes at most double an offer.
 MOST_BYTES = 2 * LONGEST_OFFER
 
 

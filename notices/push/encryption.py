@@ -14,7 +14,7 @@ CURVE = ec.SECP256R1()
 AUTH_BYTES = 16
 SALT_BYTES = 16
 RECORD_BYTES = 4096
-# What fits in one record of 4096 bytes, with the header of RFC 8188.
+# The longest content of a record of 4096 bytes, with the header of RFC 8188.
 LONGEST_CONTENT = 3993
 # Marks the end of the last record; padding follows it.
 LAST_RECORD = b"\x02"

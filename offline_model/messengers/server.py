@@ -39,7 +39,7 @@ class OfflineMessengers:
     def __init__(self) -> None:
         self._chats = Chats()
         self._files = Files()
-        # What each bot told with setWebhook.
+        # The webhook of each bot, as set with setWebhook.
         self._webhooks: dict[str, Json] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 

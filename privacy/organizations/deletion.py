@@ -35,14 +35,14 @@ SECONDS_PER_SWEEP = 1.0
 ROWS = 2_000
 # A conversation takes everything in it along.
 CONVERSATIONS = 20
-# What gives access, and what refers to rows that a conversation takes along.
+# Rows that give access, and rows that refer to those that a conversation takes along.
 FIRST = (
     *("projects_apikey", "projects_widget", "projects_invitation", "projects_member", "projects_source"),
     *("jobs_modelcall", "jobs_job", "tools_booking", "todos_todocall", "todos_todo"),
     *("conversations_promptsection", "conversations_conversation"),
 )
 LAST = ("privacy_organizationdeletion",)
-# What remains to be deleted elsewhere, by `conversations.files.upkeep`. Its rows go with the objects.
+# Left for `conversations.files.upkeep`, which deletes these rows with their objects.
 LEFT = ("conversations_storedobject",)
 # References in a circle, which are cut first.
 CIRCLES = (("conversations_persona", "merged_into_id"), ("projects_project", "agent_version_id"))

@@ -27,7 +27,7 @@ from tools.services.bookings.search import config_of
 log = logging.getLogger(__name__)
 
 _LOCK = 0x70727576  # "prun"
-# What one sweep spends at most, so that the rest of its work isn't delayed.
+# The most that one sweep spends, so that the rest of its work isn't delayed.
 SECONDS_PER_SWEEP = 1.0
 NIGHT_HOUR = 3
 # Seconds between two looks for projects without a row.

@@ -26,7 +26,7 @@ class Limit(models.TextChoices):
     OPEN = "open_conversations", lazy("Open conversations")
 
 
-# What an organization can be limited to, beside its projects.
+# Limits of an organization, beside those of its projects.
 OF_ORGANIZATIONS: tuple[str, ...] = (
     Limit.MONTH_COST,
     Limit.MONTH_TOKENS,

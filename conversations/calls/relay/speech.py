@@ -12,7 +12,7 @@ from conversations.calls.transcript import CHARACTERS_PER_SECOND
 from conversations.models import MessageRole
 
 Message = dict[str, Any]
-# Whose messages are read to the caller. What staff writes in the app is spoken, too.
+# Roles whose messages are read to the caller. Staff's messages from the app are spoken, too.
 SPOKEN_ROLES = frozenset({MessageRole.AGENT.value, MessageRole.OPERATOR.value})
 
 

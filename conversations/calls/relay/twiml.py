@@ -15,7 +15,7 @@ SOCKET = "/hooks/twilio/relay"
 CONTENT_TYPE = "text/xml"
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
 DIAL_SECONDS = 30
-# Which speech and which keys are reported, besides the messages that Twilio always sends.
+# Reports of speech and of keys, besides the messages that Twilio always sends.
 REPORTED = "speaker-events tokens-played"
 # Twilio's locales by our language codes.
 LOCALES: Mapping[str, str] = {

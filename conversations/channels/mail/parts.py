@@ -35,7 +35,7 @@ NAMES: Mapping[str, str] = {
     "winmail.dat": REASONS["application/ms-tnef"],
     "smime.p7m": REASONS["application/pkcs7-mime"],
 }
-# What programs add to every e-mail: signatures of another kind than a person's.
+# Digital signatures, which programs add to every e-mail.
 SIGNATURES = frozenset(
     {
         "application/pkcs7-signature",

@@ -29,7 +29,7 @@ KEY_NAME = "Demo"
 UPDATED = "The demo's own settings"
 # The notes of versions that nobody edited.
 OWN_NOTES = (FIRST_NOTE, UPDATED)
-# Whoever tries the demo out, or measures it, sends more in a day than a business does.
+# Trying the demo out, or measuring it, takes more messages in a day than a business sends.
 LIMITS = tuple(KIND_LIMITS[kind, "max_per_project"] for kind in ("sms", "email", "verification_code"))
 TRIED_OUT = 10_000
 OUTSIDE_CONFIG = ("organization", "project", "attributes", "seeds", "widget", "orders")
