@@ -17,15 +17,15 @@ from jobs.errors import WrongState
 from projects.common.api_error import ApiError
 from projects.models import Member
 from tests.conftest import Tenant
-from tests.todos.conftest import REFUND, Desk
+from tests.todos.conftest import Desk
+from tests.todos.test_by_hand import arranged
 from todos import services
 from todos.approvals.validity import InvalidApproval
 from todos.content.lifecycle import AGENT, TRANSITIONS, Actor, transition
 from todos.expiry import expire_overdue_todos
 from todos.hooks import todo_changed
-from todos.models import Todo, TodoSource, TodoStatus
+from todos.models import Todo, TodoStatus
 from todos.services import TodoChanged
-from tools.engine.catalogue import CUSTOM
 from tools.models import Effect, EffectState
 
 S = TodoStatus
@@ -254,23 +254,6 @@ def test_changing_a_planned_effect_in_the_ledger_voids_the_approval(
         with pytest.raises(InvalidApproval) as void:
             desk.check(todo)
     assert void.value.changed == ["arguments"]
-
-
-def arranged(desk: Desk, conversation: Conversation) -> tuple[Todo, Effect]:
-    """A todo that runs a planned effect."""
-    with desk.tenant.tx():
-        effect = Effect.objects.create(
-            project_id=desk.tenant.project.pk,
-            conversation_id=conversation.pk,
-            effect_key=uuid4().hex,
-            tool=REFUND,
-            tool_origin=CUSTOM,
-            kind="webhook",
-            delivery="once",
-            definition={},
-            arguments={"body": {"amount": 82}},
-        )
-    return desk.refund(effect=effect, source=TodoSource.TOOL), effect
 
 
 # Ending
