@@ -18,6 +18,7 @@ from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.agent_errors import SettingsRefused
 from projects.models.attribute import AttributeType
+from projects.models.organization import lock_project
 from projects.records.attributes import Resolved, WrongValue, every_attribute, set_attribute
 
 KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,159}")
@@ -42,7 +43,7 @@ def change_attributes(project: Project, edits: Iterable[AttributeEdit]) -> list[
 
     Raises SettingsRefused with a sentence for each key whose value is invalid or was changed by someone else.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     current = every_attribute(project)
     changed = [edit for edit in edits if _is_change(edit)]
     errors = {edit.key: error for edit in changed if (error := _conflict(edit, current.get(edit.key)))}

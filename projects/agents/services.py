@@ -15,6 +15,7 @@ from projects.common.hooks import Signal
 from projects.models import AgentVersion, ApiKey, AuditAction, Member, Organization, Project, Role, User
 from projects.models.agent_config import AgentConfig
 from projects.models.key import Scope
+from projects.models.organization import lock_project
 from projects.records.audit import key_facts, record_key_change
 from tenancy.scope import tenant_tx
 
@@ -65,7 +66,7 @@ def save_agent(
 
     `started_from` is the number of the edited version; raises NewerVersion if it is no longer the newest.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     last = AgentVersion.objects.filter(project=project).aggregate(last=Max("number"))["last"] or 0
     if started_from not in (None, last):
         raise NewerVersion
@@ -82,7 +83,7 @@ def save_agent(
 
 def latest_agent_version(project: Project) -> AgentVersion:
     """The newest version, published or not, with the project locked until the transaction ends."""
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     return AgentVersion.objects.select_related("author").filter(project=project).latest("number")
 
 

@@ -26,6 +26,7 @@ from projects.connections.offline_messengers import offline_targets
 from projects.connections.settings.base import SourceSettings
 from projects.models import AuditAction, Project, Source, User
 from projects.models.agent_errors import SettingsRefused, sentences
+from projects.models.organization import lock_project
 from projects.records.audit import record_change
 from tenancy.prepared_queries import PreparedQuery
 
@@ -89,7 +90,7 @@ def connect_source(
     `seen` is the state that the editor started from (`loaded_state`); if it has changed since, raises SavedMeanwhile
     and saves nothing. Without `seen` the last write wins. Raises SettingsRefused with a sentence per field.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     checked = checked_settings(kind, edit.settings)
     current = Source.objects.filter(project=project, kind=kind.name).first()
     if seen is not None and seen != loaded_state(current):
@@ -123,7 +124,7 @@ def disconnect_source(project: Project, kind: SourceKind, *, by: User | None, se
 
     Raises SavedMeanwhile if it was changed since it was `seen`, so that a secret someone else just entered is not lost.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     source = Source.objects.filter(project=project, kind=kind.name).first()
     if source is not None and seen is not None and seen != loaded_state(source):
         raise SavedMeanwhile(by=_last_to_change(project, kind), values=source.settings, changes=[])

@@ -17,6 +17,7 @@ from projects.knowledge.indexing import UNKNOWN, index_articles, language_of
 from projects.knowledge.storage import admit_bytes
 from projects.knowledge.text import ArticleText
 from projects.models import Article, AuditAction, Project, User
+from projects.models.organization import lock_project
 from projects.records.audit import record_change
 from tenancy.write_batch import update_row
 
@@ -66,7 +67,7 @@ def write_article(project: Project, text: ArticleText, *, by: Writer, is_publish
     Concurrent calls are serialized per project; a slug that is taken gets a numeric suffix.
     """
     checked = text.checked()
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     if Article.objects.filter(project=project).count() >= MOST_ARTICLES:
         raise TooManyArticles
     admit_bytes(project, checked.size)

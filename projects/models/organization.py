@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from uuid import UUID
 
 from django.conf import settings
 from django.db import models
@@ -71,3 +72,12 @@ class Project(TenantModel):
         """A slug such as `da-nello-7k2m9x`."""
         tail = "".join(secrets.choice(SLUG_ALPHABET) for _ in range(6))
         return f"{slugify(name)[:50] or 'project'}-{tail}"
+
+
+def lock_project(project_id: UUID) -> None:
+    """Lock a project for the rest of the transaction. Raises Project.DoesNotExist.
+
+    Changes to what a project has with unique names or in a limited number take this lock, so they are made one at a time.
+    Rows that refer to the project can be added meanwhile.
+    """
+    Project.objects.select_for_update(no_key=True).get(pk=project_id)

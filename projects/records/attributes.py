@@ -18,7 +18,7 @@ from pydantic_core import from_json
 from projects.common import crypto
 from projects.common.api_error import Conflict
 from projects.models.attribute import Attribute, AttributeType
-from projects.models.organization import Project
+from projects.models.organization import Project, lock_project
 from tenancy.scope import current_organization_id
 
 GATES = "project_attributes_setting_"
@@ -121,7 +121,7 @@ def set_attribute(project: Project, key: str, value: Any, *, type: AttributeType
 
     Concurrent calls are serialized per project. Raises WrongValue.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     if computed := COMPUTED.get(key):
         computed.write(project, value)
         return _computed(key, computed.read(project))

@@ -17,6 +17,7 @@ from projects.common.origins import MAX_LENGTH, InvalidOrigin, origin_of
 from projects.common.translation import lazy
 from projects.models import AuditAction, Project, User, Widget
 from projects.models.agent_errors import SettingsRefused, sentences
+from projects.models.organization import lock_project
 from projects.records.audit import record_change
 from projects.widget.theme import WidgetTheme
 
@@ -62,7 +63,7 @@ def save_widget(project: Project, edit: WidgetEdit, *, by: User | None, seen: Fa
     SavedMeanwhile and save nothing. Without `seen` the last write wins. Raises SettingsRefused with a sentence per
     field.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     origins, theme = _checked(edit)
     widget = find_widget(project) or Widget(project=project)
     before = facts_of(None if widget._state.adding else widget)

@@ -21,6 +21,7 @@ from django.utils.translation import gettext
 from projects.api.parsers import check_value
 from projects.common.api_error import Conflict, Unprocessable
 from projects.models import Project
+from projects.models.organization import lock_project
 from todos.approvals.permissions import needs_second, rule_may_approve
 from todos.content.plans import require_tool
 from todos.content.snapshot import compiled_tools
@@ -107,7 +108,7 @@ def draft_rule(
 
 def create_rule(rule: StandingRule) -> StandingRule:
     """Save a drafted rule, which makes it effective. Raises ApiError if the project has too many."""
-    Project.objects.select_for_update(no_key=True).get(pk=rule.project_id)
+    lock_project(rule.project_id)
     if StandingRule.objects.filter(project=rule.project_id, ended_at=None).count() >= MOST_RULES:
         raise Conflict(
             gettext("A project can have at most %(most_rules)s standing rules. End one first.")

@@ -15,6 +15,7 @@ from django.utils.translation import gettext
 from projects.api.serializers import is_empty
 from projects.common.api_error import ApiError, Conflict, Unprocessable
 from projects.models import Project, Role
+from projects.models.organization import lock_project
 from todos.content.plans import checked_recipients
 from todos.content.snapshot import compiled_tools
 from todos.models import SecondApprover, TodoType
@@ -75,7 +76,7 @@ def save_type(
 
     A change of name, model, tools or recipients voids the approvals of the type's todos.
     """
-    _lock(project)
+    lock_project(project.pk)
     todo_type = get_type(project, type_id) if type_id else TodoType(project=project)
     if started_from is not None and started_from != todo_type.updated_at.isoformat():
         raise Conflict(
@@ -95,7 +96,7 @@ def save_type(
 def remove_type(project: Project, type_id: UUID) -> None:
     """Remove a type. Its todos stay, but can't be approved until they get another type. Raises Http404."""
     # A concurrent save would write `is_removed` back to False.
-    _lock(project)
+    lock_project(project.pk)
     todo_type = get_type(project, type_id)
     todo_type.is_removed = True
     todo_type.save(update_fields=["is_removed", "updated_at"])
@@ -103,7 +104,7 @@ def remove_type(project: Project, type_id: UUID) -> None:
 
 def restore_type(project: Project, type_id: UUID) -> TodoType:
     """Bring back a removed type. Raises Http404, and Conflict if another type has its name by now."""
-    _lock(project)
+    lock_project(project.pk)
     todo_type = TodoType.objects.filter(project=project, pk=type_id).first()
     if todo_type is None:
         raise Http404
@@ -125,11 +126,6 @@ def _differences(todo_type: TodoType, fields: Mapping[str, Any]) -> str:
     """A phrase that lists the submitted fields that differ from the stored ones."""
     names = [name.replace("_", " ") for name, value in fields.items() if getattr(todo_type, name, value) != value]
     return f" with a different {', '.join(names)}" if names else ""
-
-
-def _lock(project: Project) -> None:
-    # One lock for all types of a project, because names are unique and their number is limited.
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
 
 
 def _check(todo_type: TodoType, *, is_named: bool, has_tools: bool) -> None:

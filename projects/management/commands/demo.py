@@ -18,6 +18,7 @@ from projects.models import AgentVersion, ApiKey, Project, User
 from projects.models.agent_config import AgentConfig
 from projects.models.attribute_catalogue import KIND_LIMITS
 from projects.models.key import Scope
+from projects.models.organization import lock_project
 from projects.models.seeds import plant_seeds
 from projects.records.attributes import resolve_attributes, set_attribute
 from projects.widget.widgets import WidgetEdit, find_widget, renew_shopper_secret, save_widget
@@ -68,7 +69,7 @@ def _key(project: Project) -> str:
 
     Concurrent calls return the same key.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     for number in count():
         secret = _nth_key(project, number)
         existing = ApiKey.objects.filter(digest=ApiKey.digest_of(secret)).first()

@@ -18,7 +18,7 @@ from outbound.errors import InvalidRequest
 from outbound.headers import check_headers
 from outbound.origin import origin_of
 from projects.common import crypto
-from projects.models import Project
+from projects.models.organization import lock_project
 from tools.engine.definition import ActionType
 from tools.engine.signing_secrets import rotated, valid_secrets
 from tools.engine.validation.options import RESERVED_HEADERS
@@ -155,7 +155,7 @@ def _lock_and_read(tool: CustomTool) -> dict[str, Any]:
 
     The lock is the one on all tools of the project, because saving a definition writes the whole row.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=tool.project_id)
+    lock_project(tool.project_id)
     tool.secrets, tool.definition = CustomTool.objects.values_list("secrets", "definition").get(pk=tool.pk)
     return _read(tool)
 

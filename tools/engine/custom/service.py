@@ -15,6 +15,7 @@ from projects.common.api_error import Conflict
 from projects.common.differences import Change, differences
 from projects.common.translation import lazy
 from projects.models import Member, Project
+from projects.models.organization import lock_project
 from tools.engine.custom.secrets import drop_foreign_headers, first_signing_secret
 from tools.engine.definition import ActionType, ToolDefinition
 from tools.engine.validation.approval import approval_problems
@@ -151,7 +152,7 @@ def check(project: Project, *, name: str, document: Any, expected_version: int |
 
     Locks the project's tools until the transaction ends.
     """
-    _lock(project)
+    lock_project(project.pk)
     row = CustomTool.objects.filter(project=project, name=name).first()
     _check_expected(row, expected_version, document=document)
     others = list(list_tools(project).exclude(name=name).values_list("name", flat=True))
@@ -172,7 +173,7 @@ def check(project: Project, *, name: str, document: Any, expected_version: int |
 def save_checked(checked: CheckedTool, *, author: Member | None, is_enabled: bool | None) -> Saved:
     """Save a definition that passed check(). In a separate transaction it overwrites any newer version."""
     project, name, document = checked.project, checked.name, checked.document
-    _lock(project)
+    lock_project(project.pk)
     row = CustomTool.objects.filter(project=project, name=name).first()
     is_new = row is None or row.is_removed
     row = row or CustomTool(project=project, name=name, version=0)
@@ -196,7 +197,7 @@ def _dropped_warnings(names: Sequence[str]) -> list[Problem]:
 
 def add(project: Project, *, name: str, document: Any, author: Member | None = None) -> Saved:
     """Save a new tool. Raises NameTaken, DefinitionRefused."""
-    _lock(project)
+    lock_project(project.pk)
     if list_tools(project).filter(name=name).exists():
         raise NameTaken(name)
     return save(project, name=name, document=document, author=author)
@@ -245,7 +246,7 @@ def remove(project: Project, name: str, *, author: Member | None = None, expecte
 
 def undo_removal(project: Project, name: str, *, version: int, secrets: str, author: Member | None) -> None:
     """Bring back a tool that was removed as `version`, with its encrypted secrets. Raises Http404, StaleVersion."""
-    _lock(project)
+    lock_project(project.pk)
     tool = get_ever(project, name)
     if not tool.is_removed or tool.version != version:
         raise StaleVersion(tool, document=tool.definition)
@@ -286,14 +287,9 @@ def _save_each(
     return saved
 
 
-def _lock(project: Project) -> None:
-    # One lock for all tools of a project, because names must be unique and their number is limited.
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-
-
 def _locked(project: Project, name: str) -> CustomTool:
     """A custom tool, locked until the transaction ends. Raises Http404."""
-    _lock(project)
+    lock_project(project.pk)
     return get(project, name)
 
 

@@ -17,6 +17,7 @@ from projects.common import crypto
 from projects.common.api_error import ApiError, Conflict, Unprocessable
 from projects.common.translation import lazy
 from projects.models import Project
+from projects.models.organization import lock_project
 from tools.engine.events.subscribers import read_signing, secrets_field
 from tools.engine.registry import builtin_tools
 from tools.engine.signing_secrets import StoredSecret, rotated
@@ -77,14 +78,14 @@ def get_subscription(project: Project, subscription_id: UUID) -> EventSubscripti
 
 def add_subscription(project: Project, edit: SubscriptionEdit) -> SavedSubscription:
     """Add a subscription. Raises ApiError for invalid content, EventTaken. Concurrent saves are serialized."""
-    _lock(project)
+    lock_project(project.pk)
     _require_room(project)
     return _save(EventSubscription(project=project), edit)
 
 
 def change_subscription(project: Project, subscription_id: UUID, edit: SubscriptionEdit) -> SavedSubscription:
     """Replace a subscription's content. Raises Http404, ApiError, EventTaken. Concurrent saves are serialized."""
-    _lock(project)
+    lock_project(project.pk)
     return _save(get_subscription(project, subscription_id), edit)
 
 
@@ -96,7 +97,7 @@ def remove_subscription(project: Project, subscription_id: UUID) -> None:
 def restore_subscription(subscription: EventSubscription) -> None:
     """Store a subscription again that has just been removed, as it was. Raises EventTaken, and Conflict at the limit."""
     project = subscription.project
-    _lock(project)
+    lock_project(project.pk)
     _require_room(project)
     _require_untaken(subscription, edit_of(subscription))
     # Raw: it keeps its times.
@@ -105,7 +106,7 @@ def restore_subscription(subscription: EventSubscription) -> None:
 
 def rotate_secret(project: Project, subscription_id: UUID) -> str:
     """Create a new signing secret, to be shown once. The previous one stays valid for a day. Raises Http404, ApiError."""
-    _lock(project)
+    lock_project(project.pk)
     row = get_subscription(project, subscription_id)
     if row.target != SubscriptionTarget.ENDPOINT:
         raise Conflict(UNSIGNED, code="no_secret")
@@ -179,8 +180,3 @@ def _new_secret(row: EventSubscription) -> str:
     row.secrets = crypto.encrypt(json.dumps(signing), organization_id=organization_id, field=secrets_field(row))
     EventSubscription.objects.filter(pk=row.pk).update(secrets=row.secrets)
     return signing[0]["secret"]
-
-
-def _lock(project: Project) -> None:
-    # One lock for all subscriptions of a project, because each event has one subscriber.
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)

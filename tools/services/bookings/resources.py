@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 
 from projects.common.api_error import Conflict
 from projects.models import Project
+from projects.models.organization import lock_project
 from tools.models import Booking, Resource
 
 MOST = 200
@@ -28,7 +29,7 @@ def create_resource(
     project: Project, *, name: str, kind: str, capacity: int, slot_minutes: int, is_active: bool = True
 ) -> Resource:
     """Create a table, room or person. Raises NameTaken, or Conflict at the limit. Serialized per project."""
-    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    lock_project(project.pk)
     names = list(Resource.objects.filter(project=project).values_list("name", flat=True))
     if len(names) >= MOST:
         raise Conflict(
@@ -45,7 +46,7 @@ def change_resource(resource: Resource, changes: Mapping[str, Any]) -> Resource:
     """Change a resource. Confirmed bookings keep their time and place. Raises NameTaken, and Resource.DoesNotExist if
     it was removed in the meantime.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=resource.project_id)
+    lock_project(resource.project_id)
     Resource.objects.select_for_update(no_key=True).get(pk=resource.pk)
     others = Resource.objects.filter(project_id=resource.project_id).exclude(pk=resource.pk)
     if _is_among(changes.get("name", ""), others.values_list("name", flat=True)):

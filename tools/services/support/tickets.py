@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from projects.common.api_error import Unprocessable
 from projects.models import Member, Project, User
 from projects.models.key import Scope
+from projects.models.organization import lock_project
 from projects.models.permissions import VERBS
 from tools.engine.hooks import lock_customer
 from tools.models import Ticket, TicketChange, TicketPriority, TicketState
@@ -40,7 +41,7 @@ def open_ticket(
     The project's row is locked until the commit, so the numbers have no gaps. `by` is the user who opens it, `actor`
     their name.
     """
-    Project.objects.select_for_update(no_key=True).get(pk=project_id)
+    lock_project(project_id)
     if effect_id is not None and (known := Ticket.objects.filter(effect_id=effect_id).first()) is not None:
         return known
     last = Ticket.objects.filter(project_id=project_id).aggregate(last=Max("number"))["last"] or 0
