@@ -2,6 +2,7 @@
 import { sizeOf } from "./attachments.js";
 import { h, icon } from "./dom.js";
 import { fill, gettext } from "./i18n.js";
+import * as storage from "./storage.js";
 
 const MOST = 5;
 const MOST_BYTES = 10 * 1024 * 1024;
@@ -113,22 +114,12 @@ export class Files {
   }
 
   read() {
-    try {
-      return JSON.parse(localStorage.getItem(this.kept)) ?? [];
-    } catch {
-      return [];
-    }
+    return JSON.parse(storage.read("localStorage", this.kept)) ?? [];
   }
 
   write() {
     this.render();
-    if (!this.kept) return;
-    try {
-      if (this.files.length) localStorage.setItem(this.kept, JSON.stringify(this.files));
-      else localStorage.removeItem(this.kept);
-    } catch {
-      // Without storage they last until the page is left.
-    }
+    if (this.kept) storage.write("localStorage", this.kept, this.files.length ? JSON.stringify(this.files) : null);
   }
 }
 

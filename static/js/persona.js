@@ -1,4 +1,6 @@
 // The test customer for the next conversation, stored in the browser per project.
+import * as storage from "./storage.js";
+
 const FIELDS = ["name", "phone", "email"];
 
 export class Persona {
@@ -13,11 +15,7 @@ export class Persona {
   }
 
   stored() {
-    try {
-      return JSON.parse(localStorage.getItem(this.storeKey)) ?? {};
-    } catch {
-      return {};
-    }
+    return JSON.parse(storage.read("localStorage", this.storeKey)) ?? {};
   }
 
   open() {
@@ -36,11 +34,7 @@ export class Persona {
   }
 
   keep() {
-    try {
-      localStorage.setItem(this.storeKey, JSON.stringify(this.value));
-    } catch {
-      // If storage is blocked, the customer lasts until the page is left.
-    }
+    storage.write("localStorage", this.storeKey, JSON.stringify(this.value));
   }
 
   /** The persona for the API. A non-returning customer gets a new id each time. */

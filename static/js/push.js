@@ -1,5 +1,6 @@
 // Push messages in this browser: turned on, and renewed when a page of the console opens.
 import { fill, gettext } from "./i18n.js";
+import * as storage from "./storage.js";
 
 const SCRIPT = "/p/service-worker.js";
 const SCOPE = "/p/";
@@ -44,7 +45,7 @@ export async function turnOn(key) {
  * was removed or is another person's, which ends the subscription; null if there is none, or no answer.
  */
 export async function renew(key, { always = false } = {}) {
-  if (obstacle() || Notification.permission !== "granted" || (!always && sessionStorage.getItem(RENEWED))) return null;
+  if (obstacle() || Notification.permission !== "granted" || (!always && storage.read("sessionStorage", RENEWED))) return null;
   // Two parts of a page may ask at once.
   renewing ??= renewNow(key).finally(() => (renewing = null));
   return renewing;
@@ -58,9 +59,9 @@ async function renewNow(key) {
     await subscription.unsubscribe();
     subscription = await subscribe(registration, key);
   }
-  const answer = await tell(subscription, localStorage.getItem(KNOWN) || "").catch(() => null);
+  const answer = await tell(subscription, storage.read("localStorage", KNOWN) || "").catch(() => null);
   if (!answer || answer.error) return null;
-  sessionStorage.setItem(RENEWED, "yes");
+  storage.write("sessionStorage", RENEWED, "yes");
   if (!answer.browser) await subscription.unsubscribe();
   return answer.browser;
 }
@@ -83,8 +84,7 @@ async function tell(subscription, before) {
     body: JSON.stringify({ endpoint, ...keys, ...(before === undefined ? {} : { before }) }),
   });
   const answer = await response.json();
-  if (answer.browser) localStorage.setItem(KNOWN, answer.browser);
-  else if (!answer.error) localStorage.removeItem(KNOWN);
+  if (answer.browser || !answer.error) storage.write("localStorage", KNOWN, answer.browser || null);
   return answer;
 }
 

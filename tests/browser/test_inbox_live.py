@@ -13,12 +13,16 @@ from conversations.live.inbox_hints import hint_typing
 from conversations.models import Conversation, Message, MessageRole
 from projects.models import Role
 from tests.browser.axe import findings
-from tests.browser.conftest import App, Complaints, open_page
+from tests.browser.conftest import App, Complaints, open_page, sign_in
 from tests.conftest import member_of
 from tests.console.pages.conftest import talk
 
 pytestmark = pytest.mark.browser
 
+BLOCK_STORAGE = """
+for (const area of ["sessionStorage", "localStorage"])
+  Object.defineProperty(window, area, { get() { throw new DOMException("Blocked.", "SecurityError"); } });
+"""
 # Hints alone bring news: nothing is read by the clock.
 NO_CLOCK = "() => { for (let timer = 1; timer < 1000; timer += 1) clearInterval(timer); }"
 
@@ -130,6 +134,20 @@ def test_messages_and_the_answer_are_translated(page: Page, app: App) -> None:
     assert findings(page) == []
     page.get_by_role("button", name="Back to my text").click()
     expect(field).to_have_value("Yes, until eleven.")
+
+
+def test_translations_are_shown_where_the_browser_blocks_storage(page: Page, app: App) -> None:
+    row = talk(app.tenant, "Ist die Terrasse offen?", name="Guest", language="de")
+    with app.tenant.tx():
+        message = Message.objects.get(conversation=row, role=MessageRole.USER)
+    translations = [{"message": str(message.pk), "content": "Is it open?"}]
+    sign_in(page, app)
+    with page.context.new_page() as blocked:
+        blocked.add_init_script(BLOCK_STORAGE)
+        blocked.route("**/translations", lambda route: route.fulfill(json={"translations": translations}))
+        blocked.goto(f"{app.home}/inbox/{row.pk}")
+        blocked.get_by_role("button", name="Translate from German").click()
+        expect(blocked.locator("#chat")).to_contain_text("Is it open?")
 
 
 def test_the_offline_model_says_that_it_translates_nothing(page: Page, app: App, complaints: Complaints) -> None:

@@ -1,4 +1,6 @@
 // Each row is its own form. Unsaved input in the other rows, or in a refused one, is restored after the page reloads.
+import * as storage from "../storage.js";
+
 const KEY = `mg-rows:${location.pathname}`;
 const rows = [...document.querySelectorAll("form[data-row]")];
 const boxes = (row) => [...row.elements].filter((one) => one.name && one.type !== "hidden");
@@ -10,25 +12,16 @@ function begun(one) {
   return one.options ? [...one.options].find((option) => option.defaultSelected)?.value : one.defaultValue;
 }
 
-/** Null if storage is blocked; unsaved rows are then lost. */
-function stored(work) {
-  try {
-    return work(sessionStorage);
-  } catch {
-    return null;
-  }
-}
-
 function keep({ target }) {
   if (!target.closest("#main")) return;
   const changed = rows.filter((row) => boxes(row).some((one) => typed(one) !== begun(one)));
   const values = changed.map((row) => [row.action, Object.fromEntries(boxes(row).map((one) => [one.name, typed(one)]))]);
-  stored((kept) => kept.setItem(KEY, JSON.stringify({ sent: target.action, values })));
+  storage.write("sessionStorage", KEY, JSON.stringify({ sent: target.action, values }));
 }
 
 function putBack() {
-  const { sent, values } = JSON.parse(stored((kept) => kept.getItem(KEY)) ?? '{"values": []}');
-  stored((kept) => kept.removeItem(KEY));
+  const { sent, values } = JSON.parse(storage.read("sessionStorage", KEY) ?? '{"values": []}');
+  storage.write("sessionStorage", KEY, null);
   for (const [action, value] of values) {
     const row = rows.find((one) => one.action === action);
     if (!row || (action === sent && !row.querySelector(".form-err"))) continue;

@@ -5,6 +5,7 @@ import { hasEnded } from "../ended.js";
 import { numbered } from "../format.js";
 import { ngettext } from "../i18n.js";
 import { Newest } from "../newest.js";
+import * as storage from "../storage.js";
 
 // How often the list is read without hints, and with them: some reasons come with time alone.
 const EVERY_MS = 4_000;
@@ -128,7 +129,7 @@ export class List {
 
   /** The scroll position survives opening a row. */
   keepPlace() {
-    let scrolled = Number(sessionStorage.getItem(SCROLLED) ?? 0);
+    let scrolled = Number(storage.read("sessionStorage", SCROLLED));
     // With the first frame, whose layout these need.
     requestAnimationFrame(() => {
       this.part.scrollTop = scrolled;
@@ -136,6 +137,6 @@ export class List {
     });
     // Read as it changes: when the page is left, reading would lay it out once more.
     this.part.addEventListener("scroll", () => (scrolled = this.part.scrollTop), { passive: true });
-    addEventListener("pagehide", () => sessionStorage.setItem(SCROLLED, scrolled));
+    addEventListener("pagehide", () => storage.write("sessionStorage", SCROLLED, scrolled));
   }
 }

@@ -1,5 +1,6 @@
 // Translations by the model: below each message, and of the answer before it is sent.
 import { h } from "../dom.js";
+import * as storage from "../storage.js";
 import { write } from "./drafting.js";
 
 // The server gives up earlier.
@@ -13,14 +14,14 @@ export class Translation {
     this.texts = new Map();
     this.button = part.querySelector("button");
     this.button.addEventListener("click", () => this.toggle(!this.isOn));
-    this.toggle(sessionStorage.getItem(PREFIX + conversation) === "on");
+    this.toggle(storage.read("sessionStorage", PREFIX + conversation) === "on");
   }
 
   toggle(isOn) {
     this.isOn = isOn;
     this.hasFailed = false;
     this.button.ariaPressed = String(isOn);
-    sessionStorage.setItem(PREFIX + this.conversation, isOn ? "on" : "off");
+    storage.write("sessionStorage", PREFIX + this.conversation, isOn ? "on" : "off");
     this.onChange();
   }
 

@@ -1,5 +1,7 @@
 // An answer that isn't sent yet, kept in this browser until it is: {content, sent, key}. `key` is the idempotency key of the attempt
 // to send `sent`, so that a repeated attempt is no second message, even after a reload.
+import * as storage from "../storage.js";
+
 const PREFIX = "mg-answer:";
 
 export class Unsent {
@@ -32,20 +34,11 @@ export class Unsent {
   }
 
   read() {
-    try {
-      return JSON.parse(localStorage.getItem(this.name));
-    } catch {
-      return null;
-    }
+    return JSON.parse(storage.read("localStorage", this.name));
   }
 
   write(value) {
     this.value = value;
-    try {
-      if (value) localStorage.setItem(this.name, JSON.stringify(value));
-      else localStorage.removeItem(this.name);
-    } catch {
-      // Without storage it lasts until the page is left.
-    }
+    storage.write("localStorage", this.name, value && JSON.stringify(value));
   }
 }
