@@ -102,6 +102,19 @@ class PreparedQuery(PreparedValues, Generic[M]):
         return [instances.of(row) for row in rows]
 
 
+class PreparedNewest(Generic[M]):
+    """The first `most` rows of a query, and the number of all."""
+
+    def __init__(self, build: Callable[..., models.QuerySet[M]], *, kinds: tuple[type, ...], most: int) -> None:
+        self.newest = PreparedQuery(lambda *values: build(*values)[:most], kinds=kinds)
+        self._all = PreparedCounts(lambda *values: [build(*values)], kinds=kinds)
+        self._most = most
+
+    def count(self, *values: Value, newest: Collection[M]) -> int:
+        """The number of all. Asks the database only if there may be more than `newest`."""
+        return self._all(*values)[0] if len(newest) == self._most else len(newest)
+
+
 class _Text:
     """The compiled SQL of one query, with the conversions of its values and rows. Immutable."""
 

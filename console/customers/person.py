@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any, Generic, TypeVar
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Model, QuerySet
 from django.http import Http404
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -27,12 +25,10 @@ from projects.common.phones import readable_phone
 from projects.common.stored_sentences import translated
 from projects.models.key import Scope
 from projects.models.permissions import Entry
-from tenancy.prepared_queries import PreparedCounts, PreparedQuery, PreparedValues
+from tenancy.prepared_queries import PreparedNewest, PreparedValues
 from todos.content.snapshot import compiled_tools
 from todos.models import Todo
 from tools.models import Booking, BookingState, Ticket
-
-M = TypeVar("M", bound=Model)
 
 PAGE = 20
 MOST = 10
@@ -115,7 +111,7 @@ def _talk(row: Conversation, *, zone: str) -> dict[str, Any]:
 def _bookings(persona: Persona, *, zone: str) -> dict[str, Any]:
     newest = _BOOKINGS.newest(persona.pk)
     return {
-        "count": _BOOKINGS.count(persona.pk, newest),
+        "count": _BOOKINGS.count(persona.pk, newest=newest),
         "rows": [
             {
                 "id": row.pk,
@@ -134,13 +130,13 @@ def _bookings(persona: Persona, *, zone: str) -> dict[str, Any]:
 def _todos(entry: Entry, persona: Persona, *, zone: str) -> dict[str, Any]:
     newest = _TODOS.newest(persona.pk)
     tools = compiled_tools(entry.project) if newest else {}
-    return {"cards": cards_of(newest, tools=tools, zone=zone), "count": _TODOS.count(persona.pk, newest)}
+    return {"cards": cards_of(newest, tools=tools, zone=zone), "count": _TODOS.count(persona.pk, newest=newest)}
 
 
 def _tickets(persona: Persona, *, zone: str) -> dict[str, Any]:
     newest = _TICKETS.newest(persona.pk)
     return {
-        "count": _TICKETS.count(persona.pk, newest),
+        "count": _TICKETS.count(persona.pk, newest=newest),
         "rows": [
             {
                 "id": row.pk,
@@ -154,25 +150,19 @@ def _tickets(persona: Persona, *, zone: str) -> dict[str, Any]:
     }
 
 
-class _Newest(Generic[M]):
-    """The newest rows of a customer, and the number of all."""
-
-    def __init__(self, select: Callable[[UUID], QuerySet[M]]) -> None:
-        self.newest = PreparedQuery(lambda persona: select(persona)[:MOST], kinds=(UUID,))
-        self._all = PreparedCounts(lambda persona: [select(persona)], kinds=(UUID,))
-
-    def count(self, persona_id: UUID, newest: Collection[M]) -> int:
-        """Counted only if there may be more than the newest."""
-        return self._all(persona_id)[0] if len(newest) == MOST else len(newest)
-
-
-_BOOKINGS = _Newest(
-    lambda persona: Booking.objects.filter(persona_id=persona).select_related("resource").order_by("-starts_at", "-id")
+_BOOKINGS = PreparedNewest(
+    lambda persona: Booking.objects.filter(persona_id=persona).select_related("resource").order_by("-starts_at", "-id"),
+    kinds=(UUID,),
+    most=MOST,
 )
-_TODOS = _Newest(
-    lambda persona: Todo.objects.filter(persona_id=persona).select_related("type").order_by("-created_at", "-id")
+_TODOS = PreparedNewest(
+    lambda persona: Todo.objects.filter(persona_id=persona).select_related("type").order_by("-created_at", "-id"),
+    kinds=(UUID,),
+    most=MOST,
 )
-_TICKETS = _Newest(lambda persona: Ticket.objects.filter(persona_id=persona).order_by("-number"))
+_TICKETS = PreparedNewest(
+    lambda persona: Ticket.objects.filter(persona_id=persona).order_by("-number"), kinds=(UUID,), most=MOST
+)
 _CONTACTS = PreparedValues(
     lambda persona: PersonaField.objects.filter(persona_id=persona, conversation=None, key__in=FIRST).values_list(
         "key", "value"

@@ -23,7 +23,7 @@ from jobs.models import Job, State
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
-from tenancy.prepared_queries import PreparedCounts, PreparedQuery
+from tenancy.prepared_queries import PreparedCounts, PreparedNewest
 from todos.attention import failed_todos, waiting_todos
 from todos.models import Todo, TodoStatus
 from tools.engine.attention import recently_unsent_promises, unknown_effects
@@ -104,7 +104,7 @@ def _others(project: Project) -> Iterator[Matter]:
     yield from _todos(project, "failed_todos", _FAILED, tone="bad")
 
 
-def _todos(project: Project, kind: str, rows: Todos, *, tone: str) -> Iterator[Matter]:
+def _todos(project: Project, kind: str, rows: PreparedNewest[Todo], *, tone: str) -> Iterator[Matter]:
     """A single todo by its title, several as their number."""
     found = rows.newest(project.pk)
     if len(found) == 1:
@@ -112,7 +112,7 @@ def _todos(project: Project, kind: str, rows: Todos, *, tone: str) -> Iterator[M
         kind = found[0].status if found[0].status in (TodoStatus.NEEDS_ATTENTION, TodoStatus.APPROVED) else kind
         yield Matter(kind, 1, url, tone, "checklist", name=found[0].heading, at=found[0].status_at)
     elif found:
-        [count] = rows.count(project.pk)
+        count = rows.count(project.pk, newest=found)
         yield Matter(kind, count, reverse("todos", args=[project.slug]), tone, "checklist")
 
 
@@ -122,18 +122,13 @@ def _failed_jobs(project: Project) -> Iterator[Matter]:
         yield Matter("failed_jobs", failed, reverse("failed_jobs", args=[project.slug]), "bad", "alert-triangle")
 
 
-class Todos:
-    """Todos of a project that belong to no conversation: the two newest, and their number."""
-
-    def __init__(self, select: Callable[[Project], QuerySet[Todo]]) -> None:
-        def rows(project: UUID) -> QuerySet[Todo]:
-            return select(Project(pk=project)).filter(conversation_id=None)
-
-        self.newest = PreparedQuery(lambda project: rows(project)[:2], kinds=(UUID,))
-        self.count = PreparedCounts(lambda project: [rows(project)], kinds=(UUID,))
+def _of_no_conversation(select: Callable[[Project], QuerySet[Todo]]) -> PreparedNewest[Todo]:
+    return PreparedNewest(
+        lambda project: select(Project(pk=project)).filter(conversation_id=None), kinds=(UUID,), most=2
+    )
 
 
-_WAITING, _FAILED = Todos(waiting_todos), Todos(failed_todos)
+_WAITING, _FAILED = _of_no_conversation(waiting_todos), _of_no_conversation(failed_todos)
 
 
 def _unsent_and_unknown(project_id: UUID) -> list[QuerySet[Any]]:
