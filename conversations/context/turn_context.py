@@ -310,5 +310,5 @@ def _state(effect: Effect) -> str:
 def _note(effect: Effect) -> str:
     """The effect's outcome, in words the agent may use."""
     if effect.state in (EffectState.FAILED, EffectState.CANCELLED):
-        return effect.error
+        return effect.told or effect.error
     return effect.told if effect.state in (EffectState.DONE, EffectState.HELD) else ""

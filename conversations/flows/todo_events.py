@@ -91,7 +91,7 @@ def on_todo_changed(todo: Todo, what: str) -> None:
     """Settle the todo's effect and promise, and tell the conversation now, or queue a job that does."""
     status = TodoStatus(todo.status)
     if status in REFUSED and todo.effect is not None:
-        _cancel_effect(todo.effect, reason=_reason(todo), is_late=status is TodoStatus.EXPIRED)
+        _cancel_effect(todo.effect, reason=_reason(todo), status=status)
     elif status is TodoStatus.COMPLETED and todo.source == TodoSource.MAKE_GOOD and todo.promise_id is not None:
         note_made_good(todo.promise_id)
     elif todo.source == TodoSource.PROMISE and todo.promise_id is not None:
@@ -241,7 +241,7 @@ def _tell_todo(log: ConversationLog, todo: Todo, *, what: str, status: str) -> N
         log.add_event("effect_cancelled", payload=effect_payload(todo.effect), type=EventType.EFFECT)
         _tell_end(log, todo.effect)
     elif todo.source == TodoSource.PROMISE and status in REFUSED and _ended_promise(todo):
-        text = PROMISE_CANCELLED.format(quote=todo.quote, reason=_reason(todo))
+        text = PROMISE_CANCELLED.format(quote=todo.quote, reason=STATUS_REASONS[TodoStatus(status)])
         say_proactively(log, text, {"todo": str(todo.pk)}, source=UrgentSource.BUSINESS)
 
 
@@ -256,16 +256,20 @@ def _cancel_todos(promise: Promise) -> None:
             cancel_todo(todo.pk, actor=CLOCK, reason=promise.reason or "Its promise is answered.")
 
 
-def _cancel_effect(effect: Effect, *, reason: str, is_late: bool) -> None:
-    """Cancel an effect that was never approved. Its promise is broken if the approval expired, else withdrawn."""
-    if is_late and effect.state == EffectState.PLANNED:
+def _cancel_effect(effect: Effect, *, reason: str, status: TodoStatus) -> None:
+    """Cancel an effect that was never approved. Its promise is broken if the approval expired, else withdrawn.
+
+    The agent is told the status. The reason is for staff.
+    """
+    if status is TodoStatus.EXPIRED and effect.state == EffectState.PLANNED:
         break_promises(effect, reason=reason)
-    if ledger.cancel(effect, reason=reason):
+    told = ledger.NOT_DONE.format(tool=effect.tool, why=STATUS_REASONS[status])
+    if ledger.cancel(effect, reason=reason, told=told):
         settle_promises(effect)
 
 
 def _reason(todo: Todo) -> str:
-    """The reason the todo ended, as a sentence."""
+    """The reason the todo ended, as a sentence for staff."""
     said = STATUS_REASONS.get(TodoStatus(todo.status), "")
     return " ".join(dict.fromkeys(part for part in (said, todo.reason) if part))[:LONGEST_REASON]
 

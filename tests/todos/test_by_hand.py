@@ -189,6 +189,8 @@ def test_failing_a_todo_by_hand_breaks_its_promise(desk: Desk, owner: Member) ->
     failed = fail(desk, take(desk, todo, owner), owner, "The till is empty.")
     with desk.tenant.tx():
         ended = Promise.objects.get(pk=promise.pk)
+        effect.refresh_from_db()
+    assert "The till is empty." not in effect.told
     assert (failed.status, failed.reason) == ("failed", "The till is empty.")
     assert (ended.state, ended.reason) == (PromiseState.BROKEN, "A colleague couldn't do it. The till is empty.")
 

@@ -41,6 +41,8 @@ CALLBACK_TIMEOUT = timedelta(hours=1)
 ALONE = "alone"
 # The label of tools that only read.
 NO_KIND = "none"
+# An effect's end for the agent.
+NOT_DONE = "{tool} was not done: {why}"
 OPEN = (EffectState.PLANNED, EffectState.SENDING)
 
 # JSON columns among those that an outcome writes.
@@ -216,18 +218,22 @@ def hold_back(effect: Effect, earlier: Effect, *, is_allowed: bool = False) -> b
     )
 
 
-def cancel(effect: Effect, *, reason: str) -> bool:
-    """Cancel a planned effect."""
-    return _end(effect, state=EffectState.CANCELLED, error=reason[:2000])
+def cancel(effect: Effect, *, reason: str, told: str = "") -> bool:
+    """Cancel a planned effect. The agent reads `told`, or else the reason."""
+    return _end(effect, state=EffectState.CANCELLED, error=reason[:2000], told=told)
 
 
 def complete_manually(effect: Effect, *, by: UUID | None, is_done: bool, said: str) -> bool:
-    """Record that a person did it, or could not, in place of the tool. Return False if it was started or is over."""
-    end = (
-        {"state": EffectState.DONE, "told": f"A colleague did it by hand. {said}".strip()}
-        if is_done
-        else {"state": EffectState.FAILED, "error": f"A colleague couldn't do it. {said}".strip()[:2000]}
-    )
+    """Record that a person did it, or could not, in place of the tool. Return False if it was started or is over.
+
+    The agent reads what was said of a success. The reason of a failure is for staff.
+    """
+    if is_done:
+        end = {"state": EffectState.DONE, "told": f"A colleague did it by hand. {said}".strip()}
+    else:
+        words = "A colleague couldn't do it."
+        error, told = f"{words} {said}".strip()[:2000], NOT_DONE.format(tool=effect.tool, why=words)
+        end = {"state": EffectState.FAILED, "error": error, "told": told}
     return _end(effect, resolved_by=by, resolved_at=Now(), **end)
 
 

@@ -43,7 +43,7 @@ def sentence_of(effect: Effect) -> str:
         return UNKNOWN_OUTCOME.format(quote=effect.quote)
     if effect.state == EffectState.DONE:
         return effect.told or f"{effect.tool} was done."
-    return effect.told or f"{effect.tool} was not done: {effect.error}"
+    return effect.told or ledger.NOT_DONE.format(tool=effect.tool, why=effect.error)
 
 
 def instruction_about(effect: Effect) -> str:
