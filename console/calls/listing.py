@@ -19,6 +19,7 @@ from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.models import OPEN_STATES, Call, CallState, Message, Summary, Turn
 from jobs.models import ModelCall
+from projects.common.numbers import dollars
 from projects.common.stored_sentences import translated
 from projects.models.permissions import Entry
 from todos.models import Todo
@@ -121,7 +122,7 @@ def total_cost(costs: Collection[Decimal | None]) -> str:
     """The sum in US dollars; empty if it is nothing, or a price is unknown."""
     known = [cost for cost in costs if cost is not None]
     total = sum(known, Decimal(0))
-    return f"${total:.4f}" if total and len(known) == len(costs) else ""
+    return dollars(total) if total and len(known) == len(costs) else ""
 
 
 def _tokens(call: Call, kind: str) -> str:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from console.dashboard.metrics import Figures
 from conversations.analytics.definitions import FEWEST
-from projects.common.numbers import decimal, grouped
+from projects.common.numbers import decimal, dollars, grouped
 
 # Relative changes below this read as "unchanged".
 SAME = 0.005
@@ -85,10 +85,6 @@ def rate_words(rate: float | None) -> str:
     if rate is None:
         return ""
     return "100" if rate == 100 else decimal(min(rate, 99.9), 1)
-
-
-def dollars(amount: Decimal) -> str:
-    return f"${amount:,.2f}"
 
 
 def _change(now: float, before: float, *, more: str = "", fewest: float = FEWEST) -> Change | None:

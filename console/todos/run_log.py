@@ -15,6 +15,7 @@ from console.timestamps import Timestamp, format_timestamp
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, mark_hidden
 from console.todos.plan import plain
+from projects.common.numbers import dollars
 from todos.models import Todo, TodoCall, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
 from tools.engine.catalogue import CompiledTool
@@ -152,4 +153,4 @@ def _cost(costs: Sequence[Decimal | None]) -> str:
     if not known or len(known) < len(costs):
         return ""
     total = sum(known, Decimal(0))
-    return f"${total:.4f}" if total else "$0"
+    return dollars(total)

@@ -21,7 +21,7 @@ from console.layout import shell_context
 from console.timestamps import month_day
 from console.usage.month import Month, parse_month, this_month
 from jobs.usage import Part, Usage, read_usage, total_of
-from projects.common.numbers import decimal, grouped
+from projects.common.numbers import dollars, grouped
 from projects.common.translation import lazy
 from projects.models import Project, Role
 from projects.models.key import Scope
@@ -137,7 +137,7 @@ def _dollars(row: Usage) -> str:
     """The cost; a dash if none of the calls has a price."""
     if not row.cost and row.unpriced_tokens:
         return "–"
-    return f"${decimal(float(row.cost), 2 if row.cost >= 1 or not row.cost else 4)}"
+    return dollars(row.cost)
 
 
 def _percent(part: int, whole: int) -> str:

@@ -53,7 +53,7 @@ def read(tenant: Tenant, query: str) -> Any:
 def test_the_page_sums_up_the_month(july: Tenant) -> None:
     shown = page(july).context
     assert (shown["cost"], shown["total"].calls, shown["total"].input_tokens) == ("$1.75", "5", "2,000")
-    assert [(line.name, line.cost) for line in shown["models"]] == [("large", "$1.50"), ("small", "$0.2500")]
+    assert [(line.name, line.cost) for line in shown["models"]] == [("large", "$1.50"), ("small", "$0.25")]
     assert [line.code for line in shown["purposes"]] == ["reply", "observer"]
 
 
