@@ -29,6 +29,7 @@ from projects.models.attribute_catalogue import (
     VOICE_SETTINGS,
     KnownSetting,
     attribute_label,
+    value_label,
 )
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
@@ -181,6 +182,6 @@ def _row(
         was=saved,
         origin=found.origin if found else "",
         tools=known.tools if known else (),
-        choices=ENUMS.get(key, ()),
+        choices=[(value, value_label(value)) for value in ENUMS.get(key, ())],
         error=error,
     )

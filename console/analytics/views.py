@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -20,10 +21,11 @@ from django.views.decorators.http import require_safe
 
 from console.access import enter, zone_of
 from console.dashboard.charts import Axis, Chart, Series, stacked
-from console.dashboard.stats import dollars, rate_words
+from console.dashboard.stats import rate_words
 from console.layout import shell_context
 from console.parameters import parse_day
 from console.timestamps import format_timestamp
+from console.tools.catalogue import TRIGGER_LABELS
 from conversations.analytics.breakdown import Breakdown, Row, break_down
 from conversations.analytics.definitions import DEFINITIONS, FEWEST
 from conversations.analytics.figure_cache import recent_figures
@@ -31,10 +33,11 @@ from conversations.analytics.outcomes import NONE
 from conversations.analytics.period import LONGEST_DAYS, Period, days_until, last_days
 from conversations.analytics.questions import Question, unanswered_questions
 from conversations.models import Channel
-from projects.common.numbers import grouped
+from projects.common.numbers import dollars, grouped
 from projects.models import Project
 from projects.models.key import Scope
 from tenancy.replica import report_tx
+from tools.engine.registry import builtin_tools
 from tools.engine.tool_words import title_of_tool
 
 PERIODS = (7, 30, 90)
@@ -52,11 +55,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a table: its name and its figures in the order of the heading. `code` is the name in the API, if another."""
+    """A row of a table: its name and its figures in the order of the heading. `note` tells tools with the same title apart."""
 
     label: str
     cells: list[Cell]
-    code: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -160,7 +163,7 @@ def _shown(report: Report, links: Links, *, zone: str) -> dict[str, Any]:
         "tables": [
             Table("channel", (*COLUMNS, "cost"), [_line(row, links, "channel") for row in figures.channels]),
             Table("topic", (*COLUMNS, "cost"), [_line(row, links, "topic") for row in figures.topics]),
-            Table("tool", ("actions", *COLUMNS), [_line(row, links, "tool") for row in figures.tools]),
+            Table("tool", ("actions", *COLUMNS), _tools(figures.tools, links)),
             Table(
                 "hour",
                 (*COLUMNS, "cost"),
@@ -177,10 +180,25 @@ def _shown(report: Report, links: Links, *, zone: str) -> dict[str, Any]:
 
 def _line(row: Row, links: Links, dimension: str) -> Line:
     cells = _cells(row, links, COLUMNS, **{dimension: row.key})
-    if dimension == "tool":
-        actions = Cell(grouped(row.actions) if row.actions else "–")
-        return Line(title_of_tool(row.key), [actions, *cells], code=row.key)
     return Line(_label(row, dimension), [*cells, Cell(_cost(row) or "–")])
+
+
+def _tools(rows: Sequence[Row], links: Links) -> list[Line]:
+    titles = Counter(title_of_tool(row.key) for row in rows)
+    return [
+        Line(
+            title := title_of_tool(row.key),
+            [Cell(grouped(row.actions) if row.actions else "–"), *_cells(row, links, COLUMNS, tool=row.key)],
+            note=_trigger_of(row.key) if titles[title] > 1 else "",
+        )
+        for row in rows
+    ]
+
+
+def _trigger_of(tool: str) -> str:
+    """The main trigger of a built-in tool; empty for others."""
+    built_in = builtin_tools().get(tool)
+    return str(TRIGGER_LABELS[built_in.moments[0]]) if built_in else ""
 
 
 def _label(row: Row, dimension: str) -> str:

@@ -17,7 +17,7 @@ from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.attribute import AttributeType
-from projects.models.attribute_catalogue import KNOWN_SETTINGS, KnownSetting
+from projects.models.attribute_catalogue import KNOWN_SETTINGS, KnownSetting, value_label
 from projects.records.attributes import ENUMS, Resolved, is_on, resolve_attributes
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import (
@@ -62,7 +62,7 @@ class Gate:
     label: str
     is_on: bool
     value: str
-    choices: Sequence[str]
+    choices: Sequence[tuple[str, str]]
 
     @property
     def is_switch(self) -> bool:
@@ -225,12 +225,13 @@ def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
 def _setting_reason(gate: Gate) -> str:
     if gate.value in ("", "none"):
         return gettext("“%(label)s” isn’t set") % {"label": gate.label}
-    return gettext("“%(label)s” is %(value)s") % {"label": gate.label, "value": gate.value}
+    return gettext("“%(label)s” is %(value)s") % {"label": gate.label, "value": value_label(gate.value)}
 
 
 def _gate(setting: KnownSetting, found: Resolved | None) -> Gate:
     value = found.value if found else None
-    choices = ENUMS.get(setting.key, ()) if setting.type is AttributeType.ENUM else ()
+    values = ENUMS.get(setting.key, ()) if setting.type is AttributeType.ENUM else ()
+    choices = [(one, value_label(one)) for one in values]
     return Gate(setting.key, setting.label, is_on=value is True, value=str(value or ""), choices=choices)
 
 

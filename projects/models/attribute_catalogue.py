@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from projects.common.translation import lazy
+from projects.common.translation import lazy, plazy
 from projects.models.attribute import AttributeType
 
 SETTING = "project_attributes_setting_"
@@ -136,3 +136,19 @@ def attribute_label(key: str) -> str:
     """The name of an attribute that the product defines; the key of another one."""
     known = {setting.key: setting.label for setting in KNOWN_SETTINGS}
     return str({**INTERNAL_ATTRIBUTES, **LIMIT_SETTINGS, **VOICE_SETTINGS, **known}.get(key, key))
+
+
+# The values of attributes that are one of several.
+VALUE_LABELS = {
+    "endpoint": lazy("By your own endpoint"),
+    "project": lazy("In this project’s bookings"),
+    "manual": lazy("By a person"),
+    "none": plazy("calendar", "None"),
+    "google_integration": "Google Calendar",
+    "caldav_integration": "CalDAV",
+}
+
+
+def value_label(value: str) -> str:
+    """The name of a value that the product defines; the value itself otherwise."""
+    return str(VALUE_LABELS.get(value, value))

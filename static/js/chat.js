@@ -282,7 +282,7 @@ export class Chat {
   }
 
   expected(turn, call) {
-    const words = call ? [fill(gettext("Calling %(tool)s"), { tool: call.tool })] : [gettext("Writing the reply")];
+    const words = call ? [fill(gettext("Calling %(tool)s"), { tool: `“${format.toolTitle(call.tool)}”` })] : [gettext("Writing the reply")];
     const build = () =>
       h(
         "div",

@@ -77,10 +77,12 @@ export const length = (ms) => (ms >= 99.5 && ms < 9995 ? inSeconds(ms, 2) : dura
 /** The short form for headlines: "46 ms", "0.9 s", "2 min 5 s". */
 export const roughly = (ms) => (ms >= 99.5 && ms < 59950 ? inSeconds(ms, 1) : duration(ms));
 
-/** US dollars, precise to fractions of a cent. */
+/** US dollars, small amounts to fractions of a cent, as on server-rendered pages. */
 export function money(value) {
   const amount = Number(value);
-  return `$${decimals(amount, amount === 0 || amount >= 1 ? 2 : 4)}`;
+  const places = amount === 0 || amount >= 0.1 ? 2 : 4;
+  const inDollars = { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol" };
+  return new Intl.NumberFormat(language, { ...inDollars, minimumFractionDigits: places, maximumFractionDigits: places }).format(amount);
 }
 
 /** The zone's name; undefined (the reader's own zone) if this browser doesn't know it. */
@@ -96,6 +98,10 @@ export const between = (from, to) => new Date(to) - new Date(from);
 
 /** "check_availability" → "Check availability" */
 export const words = (name) => (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll("_", " ");
+
+const titles = JSON.parse(document.getElementById("tool-titles")?.textContent ?? "{}");
+/** The title of a tool. A custom tool's is made from its name. */
+export const toolTitle = (name) => titles[name] ?? words(name.replace(/_tool$/, ""));
 
 const FIELDS = {
   name: gettext("Name"),

@@ -236,13 +236,13 @@ function callLanes({ turn, at, now }) {
       kind: "call",
       icon: "tool",
       name: gettext("Tool call"),
-      title: call.tool,
+      title: format.toolTitle(call.tool),
       start,
       end,
       bars: [{ from: start, to: end, tone: call.is_error ? "fb" : call.finished_at ? "fo" : "fol" }],
       strong: format.length(end - start),
-      detail: call.is_error ? fill(gettext("%(tool)s: error"), { tool: call.tool }) : call.tool,
-      brief: call.tool,
+      detail: call.is_error ? fill(gettext("%(tool)s: error"), { tool: format.toolTitle(call.tool) }) : format.toolTitle(call.tool),
+      brief: format.toolTitle(call.tool),
     };
   });
 }
@@ -260,14 +260,14 @@ function effectLanes(context) {
     const strong = isCut || effect.state === "planned" ? null : format.length(end - start);
     const number = numberOf(effect.tool);
     const wait = context.turn.waits.find((one) => one.effect === effect.id);
-    const detail = [outcomeOf(effect), wait && waitWord(wait), !number && effect.tool].filter(Boolean).join(", ");
+    const detail = [outcomeOf(effect), wait && waitWord(wait), !number && format.toolTitle(effect.tool)].filter(Boolean).join(", ");
     const bars = tone ? [{ from: start, to: end, tone }] : [];
     return {
       key: effect.id,
       kind: effect.origin === "turn" ? "call" : "effect",
       icon: effectIcon(effect),
       name: effect.origin === "turn" ? gettext("Tool call") : gettext("Effect"),
-      title: effect.tool,
+      title: format.toolTitle(effect.tool),
       number,
       start,
       end,

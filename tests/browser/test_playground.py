@@ -90,9 +90,9 @@ def test_a_reload_during_a_turn_shows_its_progress(page: Page, app: App, setting
         app.model.script("reply", text="One moment.", tool_calls=[{"name": "lookup_caller", "arguments": {}}])
         app.model.script("reply", text="Hello Anna!")
         app.call(said, {"content": "Do you know me?"})
-        expect(busy).to_have_text(["One moment.", "Calling lookup_caller"])
+        expect(busy).to_have_text(["One moment.", "Calling “Look up caller”"])
         page.reload()
-        expect(busy).to_have_text(["One moment.", "Calling lookup_caller"])
+        expect(busy).to_have_text(["One moment.", "Calling “Look up caller”"])
     expect(page.locator("#chat")).to_contain_text("Hello Anna!")
     expect(busy).to_have_count(0)
 

@@ -61,7 +61,9 @@ TOOL_WORDS = {
     ),
     "search_booking_tool": ToolWords(lazy("Search booking"), lazy("Finds a booking the customer already made.")),
     "search_knowledge": ToolWords(lazy("Search knowledge"), lazy("Looks up a question in your articles.")),
-    "send_email": ToolWords(lazy("Send e-mail"), lazy("Sends an e-mail to a recipient approved for the todo.")),
+    "send_email": ToolWords(
+        lazy("Send e-mail to recipients"), lazy("Sends an e-mail to a recipient approved for the todo.")
+    ),
     "send_email_to_caller": ToolWords(
         lazy("Send e-mail to caller"), lazy("Sends the customer a follow-up e-mail at their known address.")
     ),

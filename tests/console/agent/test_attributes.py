@@ -8,8 +8,9 @@ from projects.agents.attribute_changes import AttributeEdit, change_attributes
 from projects.models import Attribute, Project
 from projects.models.agent_errors import SettingsRefused
 from projects.models.attribute import AttributeType
-from projects.models.attribute_catalogue import KNOWN_SETTINGS, SETTING
+from projects.models.attribute_catalogue import KNOWN_SETTINGS, SETTING, VALUE_LABELS
 from projects.records.attributes import (
+    ENUMS,
     GATES,
     Origin,
     WrongValue,
@@ -202,6 +203,10 @@ def test_an_invalid_choice_is_refused_with_the_valid_ones(tenant: Tenant) -> Non
     key = f"{GATES}booking_cancellation_type"
     with tenant.tx(), pytest.raises(WrongValue, match="must be one of endpoint, project, manual, not 'never'"):
         set_attribute(tenant.project, key, "never")
+
+
+def test_every_choice_has_a_name() -> None:
+    assert {value for values in ENUMS.values() for value in values} <= VALUE_LABELS.keys()
 
 
 def test_a_concurrently_added_attribute_is_not_overwritten(owner: Settings) -> None:

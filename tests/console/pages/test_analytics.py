@@ -250,6 +250,27 @@ def test_each_figure_leads_to_its_list(owner: Client, tenant: Tenant) -> None:
         assert (cell.url, str(len(rows))) == (cell.url, cell.text)
 
 
+def test_tools_of_one_title_are_told_apart_by_their_trigger(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "Hi")
+    for tool in ("send_sms", "send_sms_tool", "open_ticket"):
+        add_promise(tenant, row, state=PromiseState.KEPT, tool=tool)
+    page = owner.get(reverse("analytics", args=[tenant.project.slug])).context
+    [lines] = [table.lines for table in page["tables"] if table.id == "tool"]
+    assert sorted((line.label, line.note) for line in lines) == [
+        ("Open ticket", ""),
+        ("Send SMS", "After a promise"),
+        ("Send SMS", "During a reply"),
+    ]
+
+
+def test_money_is_in_the_readers_form(owner: Client, tenant: Tenant) -> None:
+    spend(tenant, "1234.5")
+    tenant.owner.language = "de"
+    tenant.owner.save()
+    url = reverse("analytics", args=[tenant.project.slug])
+    assert owner.get(url).context["cost"] == "1.234,50\N{NO-BREAK SPACE}$"
+
+
 def test_the_page_shows_what_the_agent_could_not_answer(owner: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Gift cards?")
     search_in_vain(tenant, row)
