@@ -211,6 +211,7 @@ def test_an_import_saves_all_tools_or_none(owner: Client, tenant: Tenant) -> Non
         ("[]", "The JSON must be an object"),
         ('{"tools": {}}', "The JSON contains no tools."),
         ('{"tools": []}', "tools must be an object"),
+        ('{"tool": {}}', "The key must be &quot;tools&quot;"),
         ("{", "line 1, column 2"),
     ],
 )

@@ -20,6 +20,7 @@ from tools.engine.validation.values import object_problems
 PLACE = re.compile(r"line (\d+), column (\d+)")
 # Hints for mistakes that come from other languages.
 NO_NAME = lazy('The tool\'s name is missing; write {"tools": {"my_tool": {…}}}, or add a "name" to the definition.')
+TOOLS_EXPECTED = lazy('The key must be "tools": {"tools": {"my_tool": {…}}}.')
 HINTS = (
     (re.compile(r"True\b|False\b"), lazy("JSON uses lowercase true and false.")),
     (re.compile(r"None\b|undefined\b"), lazy("JSON uses null.")),
@@ -65,6 +66,8 @@ def read_tools(document: Mapping[str, Any]) -> dict[str, Any]:
         return read_registration(document)
     if "name" in document:
         return {str(document["name"]): _unwrapped(document)}
+    if [key.casefold() for key in document] in (["tool"], ["tools"]):
+        raise _malformed([Problem(next(iter(document)), str(TOOLS_EXPECTED))])
     if len(document) == 1 and isinstance(next(iter(document.values())), Mapping):
         return dict(document)
     raise _malformed([Problem("name", str(NO_NAME))])
