@@ -110,7 +110,7 @@ def _todos(project: Project, kind: str, rows: PreparedNewest[Todo], *, tone: str
     if len(found) == 1:
         url = reverse("todo", args=[project.slug, found[0].pk])
         kind = found[0].status if found[0].status in (TodoStatus.NEEDS_ATTENTION, TodoStatus.APPROVED) else kind
-        yield Matter(kind, 1, url, tone, "checklist", name=found[0].heading, at=found[0].status_at)
+        yield Matter(kind, 1, url, tone, "checklist", name=translated(found[0].heading), at=found[0].status_at)
     elif found:
         count = rows.count(project.pk, newest=found)
         yield Matter(kind, count, reverse("todos", args=[project.slug]), tone, "checklist")

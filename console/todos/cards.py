@@ -122,7 +122,7 @@ def _card(
     steps: int,
 ) -> Card:
     to, icon = recipient_of(todo, contact, tools)
-    title = with_tool_titles(todo.heading, {*tools, *tools_of(todo)})
+    title = with_tool_titles(translated(todo.heading), {*tools, *tools_of(todo)})
     return Card(
         id=todo.pk,
         title=title,

@@ -141,7 +141,7 @@ def _load(todo: Todo, tools: Mapping[str, CompiledTool]) -> PanelData:
 
 def _content_context(data: PanelData) -> dict[str, Any]:
     """The content that an approval covers, with its hash."""
-    heading = with_tool_titles(data.todo.heading, data.tool_names)
+    heading = with_tool_titles(translated(data.todo.heading), data.tool_names)
     title = mark_hidden(heading)
     plan = plan_of(
         data.content,

@@ -191,6 +191,8 @@ ACTIONS = (
     gettext_noop("%(name)s withdrew it."),
 )
 TODOS = (
+    gettext_noop("Make good: %(quote)s"),
+    gettext_noop("The agent has called %(tool)s"),
     gettext_noop("We don't know whether %(tools)s went through. Check, and confirm the outcome."),
     gettext_noop("%(tools)s was held back because it was already done."),
     gettext_noop("%(tool)s was not done: %(error)s"),

@@ -46,6 +46,7 @@ def test_each_sentence_is_still_written_by_the_code() -> None:
             "Der Netzbetreiber hat die SMS als Spam aussortiert. (Twilio 30007)",
         ),
         ("The business is closed.", "Das Geschäft ist geschlossen."),
+        ("Make good: I'll call you.", "Wiedergutmachen: I'll call you."),
         ("An error of the endpoint's own.", "An error of the endpoint's own."),
         ("", ""),
     ],
