@@ -18,7 +18,7 @@ const list = new List({ part: document.getElementById("list"), bulk: document.ge
 
 offerKeys(
   ["J K", gettext("Next, previous in the list"), { j: () => list.step(1), k: () => list.step(-1) }],
-  ["↵", gettext("Open, or send the reply")],
+  ["↵", list.bulk ? gettext("Open, or send the reply") : gettext("Open")],
   ["/", gettext("Search"), { "/": () => document.getElementById("q").select() }],
   ["esc", gettext("Leave the field, clear the selection, or close the conversation"), { escape: back }],
 );

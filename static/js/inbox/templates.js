@@ -1,7 +1,9 @@
 // WhatsApp's templates: chosen by name and filled in, when free text isn't delivered any more.
 import { h } from "../dom.js";
-import { fill, gettext } from "../i18n.js";
+import { fill, gettext, language as ours } from "../i18n.js";
 
+const languages = new Intl.DisplayNames([ours], { type: "language" });
+const languageName = (code) => languages.of(code.replaceAll("_", "-"));
 // The account's list comes from Meta.
 const META_MS = 30_000;
 
@@ -36,7 +38,7 @@ export class Templates {
     this.choice = h(
       "select",
       { class: "form-select form-select-sm", "aria-label": gettext("Template"), onchange: () => this.choose(templates) },
-      templates.map(({ name, language }, place) => h("option", { value: place }, `${name} (${language})`)),
+      templates.map(({ name, language }, place) => h("option", { value: place }, `${name} (${languageName(language)})`)),
     );
     this.panel.replaceChildren(this.choice, this.gaps);
     this.panel.hidden = false;
