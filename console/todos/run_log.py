@@ -19,10 +19,11 @@ from projects.common.numbers import dollars
 from todos.models import Todo, TodoCall, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
 from tools.engine.catalogue import CompiledTool
-from tools.engine.tool_words import argument_label
+from tools.engine.tool_words import argument_label, title_of_tool
 from tools.models import EffectState
 
 LONGEST_RESULT = 2_000
+DOUBTFUL = (EffectState.UNKNOWN, EffectState.HELD)
 TROUBLE = (EffectState.FAILED, EffectState.UNKNOWN, EffectState.HELD)
 WORST_FIRST = ("bad", "warn", "act")
 
@@ -32,6 +33,7 @@ class Call:
     """One tool call. `raw` is the model's text if it wasn't a JSON object. `effect` is the state of the effect, if any."""
 
     name: str
+    title: str
     arguments: list[tuple[str, list[Piece]]]
     raw: list[Piece]
     result: str
@@ -129,20 +131,28 @@ def _call(row: TodoCall, tools: Mapping[str, CompiledTool], *, is_running: bool)
     arguments = in_order(row.arguments or {}, tools.get(row.name))
     return Call(
         name=row.name,
+        title=title_of_tool(row.name),
         arguments=[(argument_label(name), mark_hidden(plain(value))) for name, value in arguments.items()],
         raw=mark_hidden(row.arguments_text) if row.arguments is None else [],
-        result=shortened(row.result.strip(), longest=LONGEST_RESULT),
+        result=_result(row, effect),
         tone=_tone(row, effect, is_running=is_running),
         effect_id=row.effect_id,
         effect=effect,
     )
 
 
+def _result(row: TodoCall, effect: StateLabel | None) -> str:
+    """The result, which is written for the model, or for an effect in doubt its meaning for people."""
+    if row.effect and effect and (row.effect.is_in_outbox or row.effect.state in DOUBTFUL):
+        return str(effect.meaning)
+    return shortened(row.result.strip(), longest=LONGEST_RESULT)
+
+
 def _tone(row: TodoCall, effect: StateLabel | None, *, is_running: bool) -> str:
-    """The effect's tone if it is in trouble; otherwise a warning for an error, or activity while the call runs."""
+    """The effect's tone if it is in trouble; otherwise a warning for an error or the outbox, or activity while the call runs."""
     if row.effect and row.effect.state in TROUBLE and effect:
         return effect.tone
-    if row.is_error:
+    if row.is_error or (row.effect and row.effect.is_in_outbox):
         return "warn"
     return "act" if is_running and not row.result else "ok"
 

@@ -659,6 +659,17 @@ def test_a_tool_error_is_shown_in_its_step(owner: Client, tenant: Tenant, make: 
     assert "The customer has no e-mail address." in step
 
 
+def test_a_message_in_the_outbox_is_described_for_people(owner: Client, tenant: Tenant, make: Make) -> None:
+    """Not by the result, which tells the model what not to say."""
+    todo = make()
+    step = run(tenant, todo, "Test mode: nothing has left. Do not say that it was sent.")
+    effect = add_effect(tenant, talk(tenant, "Hi"), tool=MAIL, kind="email", adapter="outbox")
+    with tenant.tx():
+        TodoCall.objects.filter(step=step).update(effect=effect)
+    shown = page(owner, tenant, todo).partition('data-step="1"')[2].partition("</li>")[0]
+    assert ('data-s="warn"' in shown, "stayed in the outbox" in shown, "Do not say" in shown) == (True, True, False)
+
+
 def test_an_unknown_outcome_can_be_answered_or_repeated(owner: Client, tenant: Tenant, make: Make) -> None:
     todo = make()
     step = run(tenant, todo, "Whether it happened isn't known.", is_error=True)
