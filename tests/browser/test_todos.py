@@ -79,7 +79,7 @@ def test_a_promised_email_is_approved_and_sent_exactly_once(page: Page, app: App
     expect(panel.locator(".td-mail")).to_contain_text("contact details")
     page.keyboard.press("a")
     expect(panel.locator("header .mg-st")).to_have_text("Completed")
-    expect(panel.locator("[data-step='1']")).to_contain_text(TOOL)
+    expect(panel.locator("[data-step='1']")).to_contain_text("Send e-mail to caller")
     expect(page.locator(".td-rail")).to_contain_text("1")
     settle()
     [letter] = mail.post.messages
@@ -115,10 +115,12 @@ def test_a_person_takes_a_todo_and_marks_it_as_done(page: Page, app: App) -> Non
     expect(page.locator("#toasts")).not_to_contain_text("can’t be reached")
 
 
-def test_a_rejection_is_undone_in_its_notice(page: Page, app: App) -> None:
-    todo = make(app)
-    open_page(page, app, f"todos/{todo.pk}")
+def test_a_rejection_by_key_asks_for_its_reason_and_is_undone_in_its_notice(page: Page, app: App) -> None:
+    make(app)
+    open_page(page, app, "todos")
+    page.keyboard.press("j")
     page.keyboard.press("r")
+    expect(page.get_by_label("Reason")).to_be_focused()
     page.get_by_role("button", name="Reject", exact=True).last.click()
     notice = page.locator("#toasts .sh-toast")
     expect(notice).to_contain_text("Rejected.")

@@ -93,10 +93,20 @@ function move(by) {
   if (panel()) moving = setTimeout(() => visit(next.href, { how: "replaceState" }), MOVE_MS);
 }
 
-/** Acts on the todo shown in the panel, never on one still loading. Opens the focused card first if no panel is open. */
-function press(key) {
+/**
+ * Acts on the todo shown in the panel, never on one still loading. Without a panel, the key opens the focused card, and a
+ * rejection asks for its reason there.
+ */
+async function press(key) {
   if (root.hasAttribute("aria-busy")) return;
-  if (!panel()) return document.activeElement.closest?.(".td-card")?.click();
+  const card = document.activeElement.closest?.(".td-card");
+  if (!panel() && card) await visit(card.href);
+  else if (!panel()) return;
+  else if (key !== "r") return act(key);
+  if (key === "r") act(key);
+}
+
+function act(key) {
   const shown = panel() && (!moving || location.href === find(".sel")?.href);
   if (shown) find(`[data-key="${key}"]:not(:disabled)`)?.click();
 }
