@@ -32,7 +32,16 @@ from projects.models import User
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tenancy.scope import tenant_tx
-from tools.models import Effect, EffectState, Ticket, TicketChange, TicketChannel, TicketPriority, TicketState
+from tools.models import (
+    Effect,
+    EffectState,
+    Ticket,
+    TicketAnswer,
+    TicketChange,
+    TicketChannel,
+    TicketPriority,
+    TicketState,
+)
 from tools.services.support.tickets import LONGEST_BODY, change_ticket, find_assignee
 
 PENDING = frozenset({EffectState.PLANNED, EffectState.SENDING})
@@ -133,6 +142,9 @@ def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
     zone = zone_of(entry)
     tone, icon = TONES.get(found.priority, ("", ""))
     names = customer_names([found.persona_id] if found.persona_id else [])
+    answers = list(found.answers.all())
+    ways = ways_to_answer(found)
+    used = [answer.channel for answer in answers if answer.channel in ways]
     return {
         "ticket": found,
         "state": LABELS[found.state],
@@ -143,15 +155,15 @@ def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
         "ticket_states": LABELS.items(),
         "priorities": TicketPriority.choices,
         "assignees": _assignees(found),
-        "answers": _answers(found, zone=zone),
-        "ways": [(way.value, way.label) for way in ways_to_answer(found)],
+        "answers": _answers(answers, zone=zone),
+        "ways": [(way.value, way.label) for way in ways],
+        "way": [*ways[:1], *used][-1] if ways else "",
         "answer_key": uuid4(),
         "history": [_history_entry(change, zone=zone) for change in found.changes.order_by("-created_at", "-id")],
     }
 
 
-def _answers(found: Ticket, *, zone: str) -> list[Answer]:
-    rows = list(found.answers.all())
+def _answers(rows: Sequence[TicketAnswer], *, zone: str) -> list[Answer]:
     effects = {row.pk: row for row in Effect.objects.filter(pk__in=[row.effect_id for row in rows if row.effect_id])}
     return [
         Answer(

@@ -62,6 +62,14 @@ def test_an_answer_by_mail_runs_through_the_ledger(turns: Turns, lucia: User) ->
     assert activity[0].words == "Lucia Marchetti replied to ticket #1 by e-mail"
 
 
+def test_the_next_answer_takes_the_same_way(turns: Turns, lucia: User) -> None:
+    ticket = ticket_of(turns.tenant, **MARTA)
+    page, one = browser(lucia), url(turns, "ticket", ticket.pk)
+    before = page.get(one).context["way"]
+    page.post(one, {"do": "answer", "content": "It is back.", "channel": "email", "key": str(uuid4())})
+    assert (before, page.get(one).context["way"]) == ("conversation", "email")
+
+
 def test_the_same_form_sent_twice_is_one_answer(turns: Turns, lucia: User) -> None:
     ticket = ticket_of(turns.tenant)
     form = {"do": "answer", "content": "It is back.", "channel": "conversation", "key": str(uuid4())}
