@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -49,7 +49,7 @@ class Row:
     was: str
     origin: str
     tools: tuple[str, ...] = ()
-    choices: tuple[str, ...] = ()
+    choices: Sequence[tuple[str, str]] = ()
     error: str = ""
 
     @property
