@@ -175,6 +175,7 @@ MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
 # Without verification, a verified address can't be required.
 MFA_ALLOW_UNVERIFIED_EMAIL = not VERIFY_EMAIL
 
+SESSION_ENGINE = "projects.accounts.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS

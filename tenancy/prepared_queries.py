@@ -46,17 +46,17 @@ class PreparedValues:
 
     Each value is a UUID, an integer, a string, a datetime or a tuple of UUIDs, and is used in a filter, tuples with the
     lookup `any`. `build` is called once, with placeholders, and must not inspect them. Runs on the default connection,
-    in any thread.
+    in any thread. Set `is_shared` for tables that belong to no tenant: their queries run anywhere.
     """
 
-    def __init__(self, build: Callable[..., Any], *, kinds: tuple[type, ...]) -> None:
-        self._build = build
+    def __init__(self, build: Callable[..., Any], *, kinds: tuple[type, ...], is_shared: bool = False) -> None:
+        self._build, self._is_shared = build, is_shared
         self._placeholders = [_placeholder(kind, index) for index, kind in enumerate(kinds)]
         self._compiled: _Text | None = None
 
     def __call__(self, *values: Value) -> list[tuple[Any, ...]]:
         """The rows for these values, of the current organization. Raises NoTenant outside a tenant's transaction."""
-        return self.text.rows(current_organization_id(), *values)
+        return self.text.rows(_TENANT if self._is_shared else current_organization_id(), *values)
 
     @property
     def text(self) -> _Text:
@@ -90,8 +90,10 @@ class PreparedCounts(PreparedValues):
 class PreparedQuery(PreparedValues, Generic[M]):
     """A query whose rows are model instances."""
 
-    def __init__(self, build: Callable[..., models.QuerySet[M]], *, kinds: tuple[type, ...]) -> None:
-        super().__init__(build, kinds=kinds)
+    def __init__(
+        self, build: Callable[..., models.QuerySet[M]], *, kinds: tuple[type, ...], is_shared: bool = False
+    ) -> None:
+        super().__init__(build, kinds=kinds, is_shared=is_shared)
         self._instances: _InstanceLoader | None = None
 
     def __call__(self, *values: Value) -> list[M]:  # type: ignore[override]  # returns instances, not tuples

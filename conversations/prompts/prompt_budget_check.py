@@ -20,6 +20,7 @@ from projects.models import Project
 from projects.models.agent_config import AgentConfig
 from tools.engine.definition import Trigger
 from tools.engine.function_calling.offer import Offer, read_offers
+from tools.engine.keyed_cache import KeyedCache
 
 # The parts written by the business, in their empty state.
 EMPTY_PARTS: Mapping[str, Any] = {"business_context": "", "scenarios": [], "procedures": [], "intents": [], "tools": ""}
@@ -34,11 +35,22 @@ def weigh_reply(project: Project, config: AgentConfig) -> PromptSize:
     offers = read_offers(Trigger.TURN, project, config, channels=Channel.values)
     channel = max(offers, key=lambda name: _weight_of(offers[name]))
     context = _context(project, config, channel=channel, offer=offers[channel])
-    whole = _bytes(context)
-    parts = {name: whole - _bytes(replace(context, **{name: empty})) for name, empty in EMPTY_PARTS.items()}
-    parts = {"rules": whole - sum(parts.values()), **parts}
+    # The time of day doesn't change a size by more than a few bytes.
+    written = replace(context, now="", hours_status="")
+    parts = dict(_parts.get(project.pk, written, lambda: _parts_of(context)))
     parts["tools"] += offers[channel].weight
     return PromptSize(parts, channel=channel, limit=MAX_PROMPT_BYTES, reserve=MIN_TRANSCRIPT_BYTES)
+
+
+# The pages of the settings weigh the same settings each time they are shown.
+_parts: KeyedCache[Mapping[str, int]] = KeyedCache(max_entries=200)
+
+
+def _parts_of(context: ReplyContext) -> Mapping[str, int]:
+    """The bytes of each part of the prompt."""
+    whole = _bytes(context)
+    parts = {name: whole - _bytes(replace(context, **{name: empty})) for name, empty in EMPTY_PARTS.items()}
+    return {"rules": whole - sum(parts.values()), **parts}
 
 
 def _weight_of(offer: Offer) -> int:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.utils.translation import override
 
 from projects.agents.agent_versions import check_new_url, check_size, current_document
@@ -23,6 +25,7 @@ from projects.models import AgentVersion, Project, User
 from projects.models.agent_config import AgentConfig
 from projects.models.agent_errors import SettingsRefused, checked_config
 from projects.records.attributes import DRAFT_MODEL_KEY, unset_attribute
+from tenancy.prepared_queries import PreparedQuery
 
 
 class NothingToPublish(Conflict):
@@ -49,9 +52,18 @@ class DraftState:
 
 def read_draft(project: Project) -> DraftState:
     """The state of the draft, in the running transaction."""
-    versions = AgentVersion.objects.select_related("author").filter(project=project)
-    newest = versions.latest("number")
-    return _state(versions.filter(is_draft=False).latest("number") if newest.is_draft else newest, newest)
+    [newest] = _NEWEST(project.pk)
+    [published] = _PUBLISHED(project.pk) if newest.is_draft else [newest]
+    return _state(published, newest)
+
+
+def _versions(project: UUID) -> QuerySet[AgentVersion]:
+    return AgentVersion.objects.select_related("author").filter(project=project).order_by("-number")
+
+
+# Each page of the settings runs these.
+_NEWEST = PreparedQuery(lambda project: _versions(project)[:1], kinds=(UUID,))
+_PUBLISHED = PreparedQuery(lambda project: _versions(project).filter(is_draft=False)[:1], kinds=(UUID,))
 
 
 def publish_draft(project: Project, *, started_from: int, author: User, note: str = "") -> AgentVersion:
