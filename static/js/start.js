@@ -1,44 +1,71 @@
-// Loaded in the head, not deferred. Starts the page's modules once it is parsed, so that they don't delay its first paint;
-// holds clicks and keys until they have run; and has a form sent once.
+// Loaded in the head, not deferred. Starts the page's modules once it is painted, so that they don't delay that; holds
+// clicks, keys and changes of fields until they have run; and has a form sent once.
 (() => {
   const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+  // A page that isn't painted by then after it was parsed is one that nobody sees.
+  const UNPAINTED_MS = 500;
   // After this the response was lost, or was a download.
   const FORGOTTEN_MS = 10_000;
-  const held = new Map();
+  const held = [];
+  // The fields that changed, with the types of their events
+  const changes = new Map();
 
-  function hold(event, what, again) {
+  function hold(event, again) {
     event.preventDefault();
     event.stopImmediatePropagation();
-    held.set(what, again);
+    held.push(again);
   }
 
   /** Links, checkboxes and menus work without scripts. */
   function clicked(event) {
     const button = event.target.closest("button:not([popovertarget])");
-    if (button) hold(event, button, () => button.click());
+    // The second click of two belongs to the first.
+    if (button) hold(event, () => event.detail < 2 && button.click());
   }
 
-  /** Shortcuts: single keys, ⌘ S, ⌘ ↵, and ↵ where it sends. Typing and moving the focus work without scripts. */
+  /** Shortcuts: single keys, ⌘ K, ⌘ S, ⌘ ↵, and ↵ where it sends. Typing and moving the focus work without scripts. */
   function pressed(event) {
     const { key, target } = event;
     const isShortcut =
       event.ctrlKey || event.metaKey
-        ? ["s", "Enter"].includes(key)
+        ? ["k", "s", "Enter"].includes(key)
         : key.length === 1 && key !== " " && !event.altKey && !target.closest(TYPING);
     const sends = key === "Enter" && !event.shiftKey && !event.isComposing && target.matches("[enterkeyhint=send]");
-    if (isShortcut || sends) hold(event, key, () => target.dispatchEvent(new KeyboardEvent("keydown", event)));
+    if (isShortcut || sends) hold(event, () => press(event, target));
+  }
+
+  /** A field that a shortcut before it has opened gets the character. */
+  function press(event, target) {
+    const field = document.activeElement;
+    if (field === target || event.key.length > 1 || typeof field.selectionStart !== "number") target.dispatchEvent(new KeyboardEvent("keydown", event));
+    else {
+      field.setRangeText(event.key, field.selectionStart, field.selectionEnd, "end");
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    }
+  }
+
+  /** Fields change without scripts, which learn of it when they run. */
+  function changed({ target, type }) {
+    changes.set(target, (changes.get(target) ?? new Set()).add(type));
   }
 
   /** Otherwise a click would be lost, or a form submitted without the script that packs or confirms it. */
   function release() {
-    document.removeEventListener("click", clicked, true);
-    document.removeEventListener("keydown", pressed, true);
-    for (const again of held.values()) again();
+    for (const [type, hears] of LISTENERS) document.removeEventListener(type, hears, true);
+    for (const link of links()) link.remove();
+    for (const [field, types] of changes)
+      for (const type of types) field.dispatchEvent(new Event(type, { bubbles: true }));
+    for (const again of held) again();
   }
 
-  /** Modules run in the order of their links, and before the page's load event. */
+  /** The modules of the page, until they have run. */
+  function links() {
+    return [...document.querySelectorAll("link[rel=mg-module]")];
+  }
+
+  /** Modules run in the order of their links. */
   function startModules() {
-    const scripts = [...document.querySelectorAll("link[rel=mg-module]")].map(({ href }) =>
+    const scripts = links().map(({ href }) =>
       Object.assign(document.createElement("script"), { type: "module", async: false, src: href }),
     );
     const last = scripts.at(-1);
@@ -47,9 +74,23 @@
     document.head.append(...scripts);
   }
 
-  document.addEventListener("click", clicked, true);
-  document.addEventListener("keydown", pressed, true);
-  document.addEventListener("DOMContentLoaded", startModules);
+  /** Nothing is painted in a tab in the background. */
+  function startOncePainted() {
+    if (document.hidden) return startModules();
+    const painted = new PerformanceObserver(start);
+    painted.observe({ type: "paint", buffered: true });
+    const timer = setTimeout(start, UNPAINTED_MS);
+
+    function start() {
+      painted.disconnect();
+      clearTimeout(timer);
+      startModules();
+    }
+  }
+
+  const LISTENERS = Object.entries({ click: clicked, keydown: pressed, input: changed, change: changed });
+  for (const [type, hears] of LISTENERS) document.addEventListener(type, hears, true);
+  document.addEventListener("DOMContentLoaded", startOncePainted);
 
   function forget(form) {
     delete form.dataset.sent;

@@ -29,6 +29,7 @@ from playwright.sync_api import (
     Error,
     Page,
     Playwright,
+    Response,
     Route,
     ViewportSize,
     expect,
@@ -180,8 +181,22 @@ def tab(browser: Browser, product: str) -> Iterator[Page]:
     context = browser.new_context(viewport=DESK, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
     context.add_init_script(OFTEN)
-    yield context.new_page()
+    yield with_modules(context.new_page())
     context.close()
+
+
+def with_modules(page: Page) -> Page:
+    """The page, whose addresses are open once its modules have run: they start after the load, once it is painted."""
+    opened = page.goto
+
+    def goto(url: str, *, wait_until: Until = "load", **options: Any) -> Response | None:
+        response = opened(url, wait_until=wait_until, **options)
+        if wait_until == "load":
+            page.locator("link[rel=mg-module]").first.wait_for(state="detached")
+        return response
+
+    page.goto = goto  # type: ignore[method-assign, assignment]  # the other parameters as they are
+    return page
 
 
 @dataclass

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import findings
-from tests.browser.conftest import DESK, PHONE, App, open_page
+from tests.browser.conftest import DESK, PHONE, App, hold_back, open_page
 from tests.console.pages.conftest import talk
 
 pytestmark = pytest.mark.browser
@@ -53,6 +53,16 @@ def test_a_setting_is_found_by_a_word_of_it(page: Page, app: App) -> None:
     expect(page.get_by_role("option", name="Hours")).to_be_visible()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/agent/hours$"))
+
+
+def test_what_is_typed_before_the_palette_is_loaded_is_searched(page: Page, app: App) -> None:
+    release = hold_back(page, "**/js/palette.js")
+    open_page(page, app, "promises", until="commit")
+    page.get_by_role("heading", level=1).wait_for()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("opening")
+    release()
+    expect(combobox(page)).to_have_value("opening")
 
 
 def test_a_phone_has_a_search_button_and_axe_finds_nothing(page: Page, app: App) -> None:
