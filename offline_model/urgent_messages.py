@@ -21,6 +21,13 @@ BOOKED = re.compile(
 # A provider's number for an error, which says nothing to a customer.
 ERROR_CODE = re.compile(r" \((?:Twilio|WhatsApp|Telegram|Meta) \d+\)")
 THE_CUSTOMERS = re.compile(r"\b([Tt])he customer's\b")
+# What failed between two servers, or met a limit, which says nothing to a customer either.
+TECHNICAL = re.compile(
+    r"\b(?:endpoint|host name|certificate|private network|localhost|URL|[Pp]ort \d+|did not answer within|"
+    r"closed the connection|could not be reached|of this kind went)\b"
+)
+NOT_DONE = re.compile(r"^\s*[\w.-]+ was not done:")
+NOT_KNOWN = re.compile(r"^\s*It is not known whether what was promised\b")
 REFUSED = re.compile(r"Not done: the customer has said that they don't want\b")
 
 
@@ -30,7 +37,11 @@ def spoken_result(line: str, *, language: str = "en") -> str:
     """
     if REFUSED.search(line):
         return phrase("was_refused", language)
-    text = re.sub(r"^\s*[\w.-]+ was not done:", "That did not work:", line)
+    if NOT_KNOWN.match(line):
+        return phrase("not_known", language)
+    if NOT_DONE.match(line) and TECHNICAL.search(line):
+        return phrase("was_not_done", language)
+    text = NOT_DONE.sub("That did not work:", line)
     text = re.sub(r"^\s*[\w.-]*(?:_tool|result|Result)\b[\w ]*:\s*", "", text)
     text = without_instructions(re.sub(r" \(“[^”]*”\)", "", ERROR_CODE.sub("", text)))
     text = THE_CUSTOMERS.sub(lambda found: "Your" if found[1] == "T" else "your", text)

@@ -19,6 +19,7 @@ ENDPOINTS = (
     gettext_noop("The endpoint takes no more just now (%(status)s)."),
     gettext_noop("The endpoint answered %(status)s; whether it was done isn't known."),
     gettext_noop("The endpoint refused it (%(status)s)."),
+    gettext_noop("The endpoint redirects (%(status)s), which isn't followed; enter the address it leads to."),
     gettext_noop("%(host)s did not answer within %(seconds)s seconds. Nothing was sent."),
     gettext_noop("%(host)s did not answer within %(seconds)s seconds. We don't know whether it acted on the request."),
     gettext_noop("%(host)s closed the connection. We don't know whether it acted on the request."),

@@ -96,6 +96,14 @@ def test_a_refusal_fails_the_effect_and_is_told(bench: Bench, target: Target) ->
     assert bench.urgent() == ["notify was not done: The endpoint refused it (404)."]
 
 
+def test_a_redirect_fails_the_effect_and_names_itself(bench: Bench, target: Target) -> None:
+    """It was called a refusal."""
+    target.answers(Answers(302, headers={"Location": "http://169.254.169.254/"}))
+    bench.tool("notify", webhook(target.url))
+    effect = bench.execute("notify")
+    assert (effect.state, len(target.log), "redirects (302)" in effect.error) == ("failed", 1, True)
+
+
 def test_retries_are_delayed(bench: Bench, target: Target) -> None:
     target.answers(Answers(429, headers={"Retry-After": "4"}))
     bench.tool("notify", webhook(target.url))

@@ -182,6 +182,12 @@ def _outcome(
         return Outcome.not_sent("The endpoint takes no more just now (429).", **kept)
     if status >= 500 or status in UNCERTAIN_STATUSES:
         return Outcome.unknown(f"The endpoint answered {status}; whether it was done isn't known.", **kept)
+    if 300 <= status < 400:
+        return Outcome.failed(
+            f"The endpoint redirects ({status}), which isn't followed; enter the address it leads to.",
+            result=result_of(reply, status=status),
+            **kept,
+        )
     return Outcome.failed(f"The endpoint refused it ({status}).", result=result_of(reply, status=status), **kept)
 
 
