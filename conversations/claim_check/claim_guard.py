@@ -24,6 +24,9 @@ BOUNDARY = re.compile(r"[.!?…,;:–—]+[\"”’)]*\s+|\s(?:and|but|so|und|ab
 TAIL = 12
 # A period ends a sentence unless the next word is lowercase ("7 p.m. on Friday").
 END = re.compile(r"[.!?…]+[\"”’)]*(?=\s+[^\sa-zà-ÿ])|\n")
+# "Yes," before a claim affirms it. A word that may become one waits for its end.
+YES = re.compile(r"\s*(?P<yes>(?:yes|yeah|yep|ja|sì|sí|oui)[,!.:;–—]*\s+)", re.IGNORECASE)
+MAY_BECOME_YES = re.compile(r"\s*(?:y(?:es?|eah?|ep)?|ja?|s[ìí]?|o(?:ui?)?)?[,!.:;–—]*\s*", re.IGNORECASE)
 SENTENCE_ENDS = '.!?…"”’)'
 
 EFFECT_KINDS: Mapping[ActionKind, frozenset[str]] = {
@@ -81,8 +84,8 @@ class Ledger:
 class ClaimGuard:
     """Checks a reply's text and passes it on to `release`. `withheld` collects the claims that were replaced.
 
-    Held back are the first words of a clause while they may become a claim, usually one or two, and a claim until its
-    end.
+    Held back are the first words of a clause while they may become a claim, usually one or two, a claim until its end,
+    and a "Yes," before either.
     """
 
     def __init__(self, release: Release, ledger: Ledger) -> None:
@@ -90,7 +93,7 @@ class ClaimGuard:
         self._release = release
         self._ledger = ledger
         self._lexicons = [LEXICONS[one] for one in dict.fromkeys(("en", ledger.language)) if one in LEXICONS]
-        self._held = self._tail = ""
+        self._held = self._tail = self._yes = ""
         self._replacements: set[str] = set()
         self._opening = Opening.OPEN
 
@@ -115,6 +118,8 @@ class ClaimGuard:
     def _advance(self) -> bool:
         """Make one decision. Return True if another one may follow."""
         if self._opening is Opening.OPEN:
+            if self._takes_yes() or MAY_BECOME_YES.fullmatch(self._held):
+                return False
             self._opening = read_clause(self._held, self._lexicons)
             return self._opening is not Opening.OPEN
         if self._opening is Opening.CLAIM:
@@ -123,6 +128,14 @@ class ClaimGuard:
                 self._check_claim(end.end())
             return end is not None
         return self._release_clause()
+
+    def _takes_yes(self) -> bool:
+        """Set a "Yes," at the start of a sentence aside, until it is known what it affirms. True if nothing follows."""
+        found = YES.match(self._held) if self._is_at_beginning() and not self._yes else None
+        if found is not None:
+            self._emit(self._held[: found.start("yes")])
+            self._yes, self._held = found["yes"], self._held[found.end() :]
+        return not self._held
 
     def _release_clause(self) -> bool:
         """Release text up to the end of the clause."""
@@ -143,7 +156,7 @@ class ClaimGuard:
             self._release_up_to(end)
             return
         self.withheld.append(claim.strip())
-        self._held = self._held[end:]
+        self._held, self._yes = self._held[end:], ""
         if honest not in self._replacements:
             self._replacements.add(honest)
             self._emit(honest if self._is_at_beginning() else _after_comma(honest))
@@ -155,7 +168,8 @@ class ClaimGuard:
 
     def _release_up_to(self, length: int) -> None:
         released, self._held = self._held[:length], self._held[length:]
-        self._emit(released)
+        self._emit(self._yes + released)
+        self._yes = ""
 
     def _emit(self, text: str) -> None:
         if text:

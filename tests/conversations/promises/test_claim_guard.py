@@ -82,6 +82,23 @@ def test_a_claim_needs_no_name_for_what_was_done(text: str, pieces: int) -> None
     assert told(text, pieces=pieces) == NOT_YET
 
 
+@pytest.mark.parametrize("pieces", [1, 3, 1000])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Yes, I've sent it. Anything else?", f"{NOT_YET} Anything else?"),
+        ("One moment. Yes! It’s done.", f"One moment. {NOT_YET}"),
+        ("Yes, of course. I'll send it.", "Yes, of course. I'll send it."),
+        ("Yes. Yesterday we were closed.", "Yes. Yesterday we were closed."),
+        ("Yes", "Yes"),
+        ("Jasmine rice, yes, and soup.", "Jasmine rice, yes, and soup."),
+    ],
+)
+def test_a_yes_goes_with_the_claim_that_it_affirms(text: str, expected: str, pieces: int) -> None:
+    """ "Yes, I'm still on that." answered whether it was sent."""
+    assert told(text, pieces=pieces) == expected
+
+
 def test_an_impersonal_claim_is_backed_by_what_was_done() -> None:
     assert told("All done! Anything else?", DONE_SMS) == "All done! Anything else?"
 
