@@ -46,6 +46,7 @@ class Courtesies:
             (customer_words.STATUS, lambda: [self._say(recall.deed_state(self.turn))]),
             (customer_words.IDENTITY, lambda: [self._say("identity")]),
             (customer_words.ABILITY, lambda: [self._say("identity"), self._say("help")]),
+            (customer_words.TAKEN_BACK, self._taken_back),
             (customer_words.PERSON, self._person),
             (customer_words.STOP_WRITING, lambda: [self._say("not_wanted")]),
             (customer_words.BY_TEXT, self._text),
@@ -122,12 +123,17 @@ class Courtesies:
         if YES.search(self.said) and not re.search(r"\b(?:text|send|sms)\b", self.said, re.IGNORECASE):
             return []
         can_send = self.turn.slots.get("phone") or self.turn.channel == "sms"
-        return [self._say("sms" if can_send else "phone")]
+        answer = [self._say("sms" if can_send else "phone")]
+        return [*answer, *self._mail()] if can_send and customer_words.BY_MAIL.search(self.said) else answer
 
     def _mail(self) -> Parts:
         return [self._say("mail")] if self.turn.slots.get("email") else [self._say("email")]
 
     # Endings and moods
+
+    def _taken_back(self) -> Parts:
+        """Without a promise to take back, it is a refusal."""
+        return self._dropped() if recall.promises_made(self.turn) else [self._say("not_wanted")]
 
     def _dropped(self) -> Parts:
         answer = answer_question(self.turn) if QUESTION.search(self.said) else ""

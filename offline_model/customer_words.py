@@ -28,6 +28,14 @@ PERSON = _any(
     r"\bparler (?:à|avec) (?:quelqu'un|un[e]? (?:vraie? )?(?:personne|humain|conseiller|collègue|responsable)|le patron)\b",
     r"\bhablar con (?:alguien|el encargado|un[a]? (?:persona|humano|agente|compañer\w))\b",
 )
+# A call or message that was asked for before, and isn't wanted any more.
+TAKEN_BACK = _any(
+    r"\b(?:needn['’]t|no (?:longer )?need (?:for \w+ )?to|not necessary to)\s+(?:call|phone|ring|text|e-?mail|write) me\b"
+    r"|\b(?:don['’]t|do not) (?:bother to )?(?:call|phone|ring) me back\b",
+    r"\b(?:anruf|rückruf)\w* (?:ist|brauche ich) nicht (?:mehr )?(?:nötig|notwendig)\b|\bnicht (?:mehr )?(?:zurückzu|anzu)rufen\b"
+    r"|\bnon (?:serve|occorre|c'è bisogno)(?: più)? (?:che mi richiam\w+|richiamarmi)\b"
+    r"|\b(?:pas la peine|plus besoin) de me (?:r?appeler|écrire)\b|\bno hace falta que me (?:llam|escrib)\w+",
+)
 BY_TEXT = _any(
     r"\b(?:text|sms|message) (?:me|us|it|that|them|the|my)\b|\b(?:send|get|have)\b.{0,40}\b(?:text|"
     r"sms)\b|\bby (?:text|sms)\b|\b(?:un sms|per sms|als sms|par sms|por sms)\b",

@@ -29,6 +29,10 @@ AGAIN = re.compile(
 WANTS_NUMBER = re.compile(r"\b(?:number|amount|price|total|count|how many|minutes|digits)\b", re.IGNORECASE)
 IS_DAY = re.compile(r"^(?!.*\b(?:time|hour)\b).*\b(?:date|day)\b", re.IGNORECASE | re.DOTALL)
 LONGEST_TEXT = 300
+# The way of a message, which isn't its topic.
+WAY = re.compile(
+    r"\b(?:e-?mail|text|message|sms) (?:me|us|it|you)\b|\bby (?:e-?mail|text|sms)\b|\S+@\S+", re.IGNORECASE
+)
 SENTENCE = re.compile(r"[^\s][^.!?]*(?:[.!?](?!\s|$)[^.!?]*)*[.!?]*")
 WITH_WHOM = re.compile(r"\bwith ((?:(?:Dr|Mr|Mrs|Ms|Prof)\.? )?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)")
 
@@ -129,7 +133,7 @@ class _Filler:
 
     def _information(self) -> str:
         arguments = self._arguments
-        wanted = f"{arguments.asked} {section(arguments.user, 'AgentsPromise')}"
+        wanted = WAY.sub(" ", f"{arguments.asked} {section(arguments.user, 'AgentsPromise')}")
         known = information(arguments.context, wanted, language_of(arguments.asked) or "en")
         return known or self._last_statement() or last_of(arguments.lines, "agent")
 

@@ -123,6 +123,13 @@ def test_a_text_holds_the_information_itself(model: Any) -> None:
     assert "12:00" in " ".join(found.values())
 
 
+def test_the_way_of_a_message_is_not_its_topic() -> None:
+    """A request for an e-mail beside the text made the business's e-mail address its content."""
+    said = [("customer", "I'm Ada, ada@example.org. Could you text me the address and e-mail me the menu?")]
+    found = fill(SmsArguments.model_json_schema(), said=said, quote="I'll send you a text with the details")
+    assert "Via dei Serpenti" in found["text"]
+
+
 @pytest.mark.parametrize(
     ("words", "is_asked"),
     [

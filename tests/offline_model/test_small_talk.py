@@ -313,3 +313,18 @@ def test_who_asks_what_is_offered_hears_how_the_business_describes_itself(said: 
     about = "A hair salon in Brooklyn for women and men. Cuts from 40 dollars. Phone 718 555 0100."
     answer = reply_to(said, context=about, history=GREETED)
     assert answer == "A hair salon in Brooklyn for women and men. Cuts from 40 dollars."
+
+
+CALLBACK = [Line("customer", "Please have someone call me back."), Line("agent", "I'll pass it on to my colleagues.")]
+
+
+@pytest.mark.parametrize("said", ["Forget it, no need to call me back.", "Please don't call me back."])
+def test_a_call_that_is_not_wanted_any_more_is_not_promised_again(said: str) -> None:
+    for history in (CALLBACK, [Line("agent", "Good evening!")]):
+        assert "pass it on" not in reply_to(said, history=history, facts={"phone": "+393475550142", "name": "Ada"})
+
+
+def test_a_text_and_an_e_mail_are_both_promised() -> None:
+    facts = {"phone": "+393475550142", "name": "Ada", "email": "ada@example.org"}
+    answer = reply_to("Could you text me the address and e-mail me the menu?", history=CALLBACK, facts=facts)
+    assert ("a text" in answer, "an e-mail" in answer) == (True, True)
