@@ -117,7 +117,7 @@ def end_key_streams(key: ApiKey) -> None:
 
 
 def _publish_loss(name: str) -> None:
-    transaction.on_commit(partial(_publish, name), robust=True)
+    transaction.on_commit(lambda: _publish(name), robust=True)
 
 
 def _publish(name: str) -> None:

@@ -195,8 +195,10 @@ def _admit_key(key_id: UUID) -> Caller:
         raise invalid_key()
     [key] = found
     if key.last_used_at is None or key.last_used_at < timezone.now() - LAST_USED_INTERVAL:
-        # After commit, so that concurrent requests with this key don't wait for a lock on its row.
-        transaction.on_commit(partial(_record_use, current_organization_id(), key.pk), robust=True)
+        # After commit, so that concurrent requests with this key don't wait for a lock on its row. Not a `partial`: if it
+        # fails, Django logs the name of the function, which a partial doesn't have.
+        organization_id = current_organization_id()
+        transaction.on_commit(lambda: _record_use(organization_id, key.pk), robust=True)
     return Caller(
         project=key.project,
         organization_id=current_organization_id(),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -27,6 +28,19 @@ def set_key(tenant: Tenant, **fields: object) -> None:
 
 def test_a_key_opens_its_own_project(api: Client, tenant: Tenant) -> None:
     assert api.get(NOTES).json() == {"project": str(tenant.project.pk), "scopes": sorted(Scope.values)}
+
+
+def test_a_use_that_cannot_be_recorded_fails_no_request(
+    api: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is recorded after the commit, when the response can't change any more."""
+
+    def lost(organization_id: UUID, key_id: UUID) -> None:
+        raise OperationalError("the connection is lost")
+
+    set_key(tenant, last_used_at=None)
+    monkeypatch.setattr("projects.api.authentication._record_use", lost)
+    assert api.get(NOTES).status_code == 200
 
 
 def test_no_key_is_401_with_a_challenge(database: None) -> None:
