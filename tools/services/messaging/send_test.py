@@ -44,9 +44,14 @@ SHOWN = 300
 
 
 async def check_connection(project: Project, kind: SourceKind, *, to: str) -> CheckResult:
-    """Check a connection: send a message `to` an address, or look up a caller by it."""
+    """Check a connection: send a message `to` an address, or look up a caller by it.
+
+    No transaction may be open, because it can take 30 seconds. A message belongs to no conversation, so the ledger has no
+    effect for it.
+    """
     try:
-        return await _check(project, kind, to=to)
+        connection = await in_db(_open, project.organization.pk, project.pk, kind.name)
+        return NOT_CONNECTED if connection is None else await _check_open(connection, project, kind, to=to)
     except WrongSecret:
         return CheckResult(
             False,
@@ -54,91 +59,55 @@ async def check_connection(project: Project, kind: SourceKind, *, to: str) -> Ch
         )
 
 
-async def _check(project: Project, kind: SourceKind, *, to: str) -> CheckResult:
-    if kind.name == "woocommerce_products":
-        return await _check_shop(project, kind)
-    if kind.name == CALENDAR:
-        return await _check_calendar(project, kind)
-    if kind.name == "client_lookup":
-        return await _check_directory(project, kind, phone=to)
-    return await send_test(project, kind, to=to)
-
-
-async def _check_shop(project: Project, kind: SourceKind) -> CheckResult:
-    """Fetch any one order from the shop, and show nothing of it."""
-    organization_id = project.organization.pk
-    connection = await in_db(_open, organization_id, project.pk, kind.name)
-    if connection is None:
-        return NOT_CONNECTED
+async def _check_open(connection: Connection, project: Project, kind: SourceKind, *, to: str) -> CheckResult:
     try:
-        found = await shop_client(connection).fetch({"per_page": "1"})
-    except SignInRefused as error:
-        await in_db(_record_sign_in, organization_id, connection, refused_sign_in(str(error)))
+        if kind.name == "woocommerce_products":
+            return await _check_shop(connection, project)
+        if kind.name == CALENDAR:
+            return await _check_calendar(connection, project)
+        if kind.name == "client_lookup":
+            return await _check_directory(connection, phone=to)
+        return await _send_test(connection, project, kind, to=to.strip())
+    except (SignInRefused, SignInRefusedByCalendar) as error:
+        await in_db(_record_sign_in, project.organization.pk, connection, refused_sign_in(str(error)))
         return CheckResult(False, str(error))
-    except ShopFailed as error:
+    except (ShopFailed, CalendarFailed, DirectoryFailed, NumberRefused) as error:
         return CheckResult(False, str(error))
-    if not isinstance(found, list):
+
+
+async def _check_shop(connection: Connection, project: Project) -> CheckResult:
+    """Fetch any one order from the shop, and show nothing of it."""
+    if not isinstance(await shop_client(connection).fetch({"per_page": "1"}), list):
         return CheckResult(False, gettext("The shop's response is not a list of orders."))
-    await in_db(_record_sign_in, organization_id, connection, Outcome.done(""))
+    await in_db(_record_sign_in, project.organization.pk, connection, Outcome.done(""))
     return CheckResult(True, gettext("The shop responded, and its orders can be read."))
 
 
-async def _check_calendar(project: Project, kind: SourceKind) -> CheckResult:
+async def _check_calendar(connection: Connection, project: Project) -> CheckResult:
     """Check the calendar. On success, write what it has missed."""
-    organization_id = project.organization.pk
-    connection = await in_db(_open, organization_id, project.pk, kind.name)
-    if connection is None:
-        return NOT_CONNECTED
-    try:
-        sentence = await check_calendar(connection, project)
-    except SignInRefusedByCalendar as error:
-        await in_db(_record_sign_in, organization_id, connection, refused_sign_in(str(error)))
-        return CheckResult(False, str(error))
-    except CalendarFailed as error:
-        return CheckResult(False, str(error))
-    await in_db(_record_sign_in, organization_id, connection, Outcome.done(""))
+    sentence = await check_calendar(connection, project)
+    await in_db(_record_sign_in, project.organization.pk, connection, Outcome.done(""))
     missed = await in_db(sync_missed, project)
     return CheckResult(True, f"{sentence} {missed}".strip())
 
 
-async def _check_directory(project: Project, kind: SourceKind, *, phone: str) -> CheckResult:
+async def _check_directory(connection: Connection, *, phone: str) -> CheckResult:
     """Look up one number, and show the beginning of what the agent would read."""
-    connection = await in_db(_open, project.organization.pk, project.pk, kind.name)
-    if connection is None:
-        return NOT_CONNECTED
     if not phone:
         return CheckResult(False, gettext("Enter a phone number that your system knows."))
-    try:
-        text = await directory_client(connection).find(phone[:40])
-    except DirectoryFailed as error:
-        return CheckResult(False, str(error))
-    line = " ".join(text.split())
+    line = " ".join((await directory_client(connection).find(phone[:40])).split())
+    if not line:
+        return CheckResult(True, gettext("The endpoint responded. It knows nobody with this number."))
     shown = line if len(line) <= SHOWN else f"{line[:SHOWN]} …"
-    return CheckResult(
-        True,
-        gettext("Response: %(shown)s") % {"shown": shown}
-        if shown
-        else gettext("The endpoint responded. It knows nobody with this number."),
-    )
+    return CheckResult(True, gettext("Response: %(shown)s") % {"shown": shown})
 
 
-async def send_test(project: Project, kind: SourceKind, *, to: str) -> CheckResult:
-    """Send a test message, and note whether the service accepts the sign-in. No transaction may be open, because it can
-    take 30 seconds.
-
-    It belongs to no conversation, so the ledger has no effect for it.
-    """
-    organization_id = project.organization.pk
-    connection = await in_db(_open, organization_id, project.pk, kind.name)
-    if connection is None:
-        return NOT_CONNECTED
-    try:
-        message = _message(kind, project, to.strip())
-    except NumberRefused as refusal:
-        return CheckResult(False, str(refusal))
+async def _send_test(connection: Connection, project: Project, kind: SourceKind, *, to: str) -> CheckResult:
+    """Send a test message, and note whether the service accepts the sign-in."""
+    message = _message(kind, project, to)
     outcome = await channel_for(connection).send(message, key=f"test-{uuid4().hex}")
-    await in_db(_record_sign_in, organization_id, connection, outcome)
-    return _result(outcome, to.strip())
+    await in_db(_record_sign_in, project.organization.pk, connection, outcome)
+    return _result(outcome, to)
 
 
 def _message(kind: SourceKind, project: Project, to: str) -> Sms | Email:
