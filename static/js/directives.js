@@ -1,6 +1,6 @@
 // The agent's directives: as a diff against this turn's, or as the prompt block.
 import { h, icon, refill } from "./dom.js";
-import { fieldLabel } from "./format.js";
+import { fieldLabel, fieldWords } from "./format.js";
 import { fill, gettext } from "./i18n.js";
 
 const FIELDS = [
@@ -8,7 +8,7 @@ const FIELDS = [
   [gettext("Step"), (d) => [d.step]],
   [gettext("Goal"), (d) => [d.goal]],
   [gettext("Instructions"), (d) => d.instructions],
-  [gettext("Known"), (d) => d.known.map(({ field, value }) => `${fieldLabel(field)}: ${value}`)],
+  [gettext("Known"), (d) => d.known.map(({ field, value }) => fieldWords(field, value))],
   [gettext("To collect"), (d) => d.to_collect.map(fieldLabel)],
   [gettext("Tools pending"), (d) => d.tools_pending, true],
   [gettext("Don’t"), (d) => d.avoid],

@@ -120,3 +120,17 @@ const FIELDS = {
 
 /** The name of a customer's field for people. Fields of the business's own are named after their keys. */
 export const fieldLabel = (key) => FIELDS[key] ?? words(key.replaceAll(".", " "));
+
+const languages = new Intl.DisplayNames([language], { type: "language" });
+
+/** The name of a language such as `de` or `pt_BR`; a text that is no code stays as it is. */
+export function languageName(code) {
+  try {
+    return languages.of(code.replaceAll("_", "-"));
+  } catch {
+    return code;
+  }
+}
+
+/** A customer's field with its value, as people read them. */
+export const fieldWords = (key, value) => `${fieldLabel(key)}: ${key === "language" ? languageName(value) : value}`;

@@ -1,6 +1,6 @@
 // The exchange of a turn, with quoted evidence marked in place.
 import { h, icon, linked, refill, state } from "./dom.js";
-import { fieldLabel } from "./format.js";
+import { fieldWords } from "./format.js";
 import { gettext } from "./i18n.js";
 import { isPromise, mark, marked, place, placeReply } from "./marks.js";
 import { holder, promiseState } from "./promise_state.js";
@@ -47,7 +47,7 @@ function customer(asked, observed) {
         "p",
         { class: "mg-flow ts" },
         state("act", "eye", gettext("Noticed")),
-        others.map((row) => h("span", { class: "mg-tag", title: row.quote }, `${fieldLabel(row.field)}: ${row.value}`)),
+        others.map((row) => h("span", { class: "mg-tag", title: row.quote }, fieldWords(row.field, row.value))),
       ),
   ];
 }

@@ -1,6 +1,6 @@
 // Helpers for turns.
 import { now } from "./clock.js";
-import { fieldLabel, seconds, words } from "./format.js";
+import { fieldLabel, fieldWords, seconds, words } from "./format.js";
 import { fill, gettext } from "./i18n.js";
 
 const OPEN_JOB = new Set(["queued", "running"]);
@@ -48,7 +48,7 @@ export const observedWords = (turn) =>
   turn.observed.map(({ field, value, quote }) => noticed(field, value, quote));
 
 /** What was learned about a customer: the field's name, and its value if the text doesn't show it. */
-export const noticed = (field, value, text) => (text.includes(value) ? fieldLabel(field) : `${fieldLabel(field)}: ${value}`);
+export const noticed = (field, value, text) => (text.includes(value) ? fieldLabel(field) : fieldWords(field, value));
 
 const RULES = {
   in_progress: {

@@ -290,7 +290,7 @@ def test_five_turns_show_what_the_agent_waits_for(page: Page, app: App, tenant: 
     open_page(page, app, "playground")
     said = page.locator("#reading .pg-said")
     say(page, "Hello, I'd like to book a table for four on Friday")
-    expect(said).to_contain_text("Language: en")
+    expect(said).to_contain_text("Language: English")
     say(page, "Around 7 would be perfect")
     expect(page.locator(".mg-msg.sel > p")).to_contain_text("phone")
     say(page, "+39 347 555 0142")

@@ -1,9 +1,8 @@
 // WhatsApp's templates: chosen by name and filled in, when free text isn't delivered any more.
 import { h } from "../dom.js";
-import { fill, gettext, language as ours } from "../i18n.js";
+import { languageName } from "../format.js";
+import { fill, gettext } from "../i18n.js";
 
-const languages = new Intl.DisplayNames([ours], { type: "language" });
-const languageName = (code) => languages.of(code.replaceAll("_", "-"));
 // The account's list comes from Meta.
 const META_MS = 30_000;
 
