@@ -112,9 +112,9 @@ def test_a_closed_window_takes_a_template_only(page: Page, app: App) -> None:
     page.get_by_role("button", name="Choose a template").click()
     page.get_by_label("Value for 1").fill("A17")
     assert findings(page) == []
-    page.get_by_label("Template", exact=True).select_option(label="old (en)")
+    page.get_by_label("Template", exact=True).select_option(label="old (English)")
     expect(page.get_by_role("button", name="Send template")).to_be_disabled()
-    page.get_by_label("Template", exact=True).select_option(label="order (en)")
+    page.get_by_label("Template", exact=True).select_option(label="order (English)")
     page.get_by_label("Value for 1").fill("A17")
     page.get_by_label("Value for 1").press("Enter")
     expect(page.locator("#chat")).to_contain_text("Order A17 is ready.")
