@@ -123,9 +123,9 @@ export class Log {
     busy.hidden = !note;
   }
 
-  /** Keeps an unchanged block's element. A block that cannot be shown gets a hidden one. */
+  /** Keeps an unchanged block's element, with what a visitor typed in it. A block that cannot be shown gets a hidden one. */
   show(place, block, at) {
-    const signature = JSON.stringify(block);
+    const signature = signatureOf(block);
     const known = place.children[at];
     if (known?.signature === signature) return;
     const element = renderBlock(block, this.context) ?? h("div", { hidden: true });
@@ -181,4 +181,10 @@ function bubble(who) {
     h("div", { class: "blocks" }),
     h("span", { class: "busy", hidden: true }, dots, h("span")),
   );
+}
+
+/** Equal blocks have equal signatures: the order of keys isn't the same live and read from the database. */
+function signatureOf(block) {
+  const isObject = (value) => value && typeof value === "object" && !Array.isArray(value);
+  return JSON.stringify(block, (_, value) => (isObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value));
 }

@@ -11,7 +11,8 @@ from playwright.sync_api import Locator, Page, Request, expect
 
 from conversations.handover.operators import answer, take_over
 from conversations.live.event_log import open_log
-from conversations.models import Conversation, MessageRole
+from conversations.models import Conversation, MessageRole, Turn
+from conversations.models.event import EventType
 from conversations.turns.services import start_conversation
 from conversations.widget.bundle import widget_catalog
 from conversations.widget.visitors import read_visitor
@@ -231,6 +232,31 @@ def test_unknown_malformed_and_disallowed_blocks_are_dropped(page: Page, app: Ap
 def store(app: App, content: str, blocks: list[dict[str, object]]) -> None:
     with app.tenant.tx(), open_log(Conversation.objects.get().pk) as opened:
         opened.add_message(MessageRole.AGENT, content, turn=None, idn="agent_message", blocks=blocks)
+
+
+def test_what_a_visitor_types_survives_the_end_of_the_reply(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+    """The reply ends while the form is open. Its block comes from the database now, with the keys in another order."""
+    app.model.script("reply", fault="hang")
+    page.goto(shop.address(placed.key))
+    launcher(page).click()
+    say(page, "A person, please")
+    expect(log(page)).to_contain_text("is writing")
+    button = {"type": "escalation_button", "escalation": "x", "label": "Talk to a person"}
+    with app.tenant.tx():
+        turn = Turn.objects.get()
+        with open_log(turn.conversation_id) as opened:
+            opened.add_event("block", payload={"turn": str(turn.pk), "block": button}, type=EventType.BLOCK)
+    page.get_by_role("button", name="Talk to a person").click()
+    page.get_by_label("Name").fill("Anna")
+    with app.tenant.tx(), open_log(turn.conversation_id) as opened:
+        blocks = [dict(reversed(button.items()))]
+        opened.add_message(MessageRole.AGENT, "A colleague can help.", turn=turn, idn="agent_message", blocks=blocks)
+    expect(log(page)).to_contain_text("A colleague can help.")
+    expect(page.get_by_label("Name")).to_have_value("Anna")
+    # Ends the reply that hangs.
+    app.model.script("reply", text="Good evening.")
+    say(page, "Hello?")
+    expect(log(page)).to_contain_text("Good evening.")
 
 
 def test_sixty_payloads_neither_run_nor_load_anything(page: Page, app: App, shop: Shop, placed: Placed) -> None:
