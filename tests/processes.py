@@ -57,6 +57,16 @@ class ScriptedModel:
         """Queue several answers at once."""
         self._post("/script", {"steps": steps})
 
+    def script_tool(self, name: str, arguments: dict[str, Any], *, asked: str, told: str, reply: str) -> None:
+        """Let every reply to `asked` call a tool, and say `reply` once the tool has answered with `told`.
+
+        A second attempt gets the steps of the first.
+        """
+        self.script_all(
+            {"skill": "reply", "times": 0, "match": told, "text": reply},
+            {"skill": "reply", "times": 0, "match": asked, "tool_calls": [{"name": name, "arguments": arguments}]},
+        )
+
     def latency(self, *, ttft_ms: float = 0, gap_ms: float = 0) -> None:
         self._post("/latency", {"ttft_ms": ttft_ms, "gap_ms": gap_ms})
 

@@ -38,9 +38,10 @@ JONAS = {"name": "Jonas Weber", "email": "jonas@weber.example"}
 def ask_for_a_person(app: App) -> str:
     """Jonas presses the button that the agent showed him. Gives the conversation's id."""
     reason = {"reason": "The wedding of the 12th of June, 60 guests."}
-    app.model.script("reply", tool_calls=[{"name": "escalate_to_human", "arguments": reason}])
-    app.model.script("reply", text="A colleague can take over with the button below.")
-    conversation_id = converse(app, "I would rather talk to a person about the wedding.", **JONAS)
+    asked = "I would rather talk to a person about the wedding."
+    reply = "A colleague can take over with the button below."
+    app.model.script_tool("escalate_to_human", reason, asked=asked, told="asked to take over", reply=reply)
+    conversation_id = converse(app, asked, **JONAS)
     with app.tenant.tx():
         escalation = Escalation.objects.get(conversation_id=conversation_id)
         request_person(

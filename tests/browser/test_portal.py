@@ -185,8 +185,13 @@ def test_a_long_paste_in_the_playground_is_not_truncated(page: Page, app: App) -
 @pytest.mark.requirement("W03")
 def test_the_human_button_works_without_javascript(own_page: Page, app: App) -> None:
     """It is a form of the page, which the browser sends by itself."""
-    app.model.script("reply", tool_calls=[{"name": "escalate_to_human", "arguments": {"reason": "A complaint."}}])
-    app.model.script("reply", text="A colleague can help.")
+    app.model.script_tool(
+        "escalate_to_human",
+        {"reason": "A complaint."},
+        asked="A person!",
+        told="asked to take over",
+        reply="A colleague can help.",
+    )
     write(own_page, "A person!")
     own_page.get_by_role("button", name="Connect me with a human").click()
     expect(own_page.get_by_role("status")).to_contain_text("A colleague was asked to take over")
