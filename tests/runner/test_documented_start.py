@@ -77,29 +77,21 @@ def test_every_documented_command_is_started_here() -> None:
     assert found[1].splitlines() == [documented(part) for part in (WEB, REPLIES, WORK, BEAT)]
 
 
-def test_the_web_process_serves_pages_and_the_api(tenant: Tenant, tmp_path: Path) -> None:
-    port = free_port()
-    command = replaced(documented(WEB), "--port 8000", f"--port {port}")
-    with running(command, log=tmp_path / "log") as process:
-        until(lambda: get(port, "/healthz") or process.poll() is not None, what="the web process")
-        statuses = [get(port, "/healthz"), get(port, "/account/login/"), get(port, "/api/v1/tools", **tenant.headers)]
-        assert statuses == [200, 200, 200], (tmp_path / "log").read_text()
-        assert ends_by_term(process)
-    assert get(port, "/healthz") == 0
-
-
-def test_a_web_process_with_an_open_stream_ends_by_term(
+def test_the_web_process_serves_and_ends_by_term_with_an_open_stream(
     tenant: Tenant, conversation: Conversation, tmp_path: Path
 ) -> None:
     port = free_port()
     command = replaced(documented(WEB), "--port 8000", f"--port {port}")
     with running(command, log=tmp_path / "log") as process:
         until(lambda: get(port, "/healthz") or process.poll() is not None, what="the web process")
+        statuses = [get(port, "/healthz"), get(port, "/account/login/"), get(port, "/api/v1/tools", **tenant.headers)]
+        assert statuses == [200, 200, 200], (tmp_path / "log").read_text()
         with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
             connection.request("GET", f"/api/v1/conversations/{conversation.pk}/events", headers=tenant.headers)
             with closing(connection.getresponse()) as stream:
                 assert stream.status == 200
                 assert ends_by_term(process)
+    assert get(port, "/healthz") == 0
 
 
 def test_beat_creates_its_directory(tmp_path: Path) -> None:
