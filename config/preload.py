@@ -15,6 +15,7 @@ import config.worker_telemetry  # noqa: F401
 import jobs.tasks
 import jobs.worker_status  # noqa: F401
 import llm.call
+import llm.realtime_sdk
 import llm.sdk  # noqa: F401
 from llm.prompts import TEMPLATES, part_template
 from tools.engine.registry import builtin_tools

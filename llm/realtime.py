@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import binascii
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import aiohttp
-import httpx2
-import openai
-from openai.types.webhooks import RealtimeCallIncomingWebhookEvent
 
-from llm.sdk import FAILURES, GUARDED_HEADERS
-from outbound.guard import Guard, transport_for
+from outbound.guard import Guard
 from outbound.websocket import open_websocket
 
-VERB_SECONDS = 10.0
 # The address of a created call ends with its id.
 LOCATION = re.compile(r"/([A-Za-z0-9_.:-]{1,200})/?$")
 LONGEST_ANSWER = 20_000
@@ -68,20 +61,10 @@ class CreatedCall:
 
 def unwrap_webhook(body: bytes, headers: Mapping[str, str], *, secret: str) -> IncomingCall | None:
     """The call that a signed webhook announces, or None for another event. Raises BadWebhook."""
-    try:
-        event = _unwrapper().webhooks.unwrap(body, dict(headers), secret=secret)
-    except (openai.InvalidWebhookSignatureError, ValueError, TypeError, KeyError, binascii.Error) as error:
-        raise BadWebhook(str(error)) from None
-    if not isinstance(event, RealtimeCallIncomingWebhookEvent):
-        return None
-    data = event.data
-    return IncomingCall(event.id, data.call_id, {one.name.lower(): one.value for one in reversed(data.sip_headers)})
+    # Imported late, as in `llm.client`
+    from llm.realtime_sdk import read_webhook
 
-
-@cache
-def _unwrapper() -> openai.OpenAI:
-    """The client that reads webhooks. It is made once, because it loads the machine's certificates."""
-    return openai.OpenAI(api_key="none")
+    return read_webhook(body, headers, secret=secret)
 
 
 @dataclass(frozen=True)
@@ -139,32 +122,9 @@ class RealtimeCalls:
         await self._ask(verb, call_id, **body)
 
     async def _ask(self, verb: str, *path: str, **body: Any) -> Any:
-        transport = transport_for(self.guard, header_names=GUARDED_HEADERS)
-        http = httpx2.AsyncClient(transport=transport, follow_redirects=False, trust_env=False)
-        client = openai.AsyncOpenAI(
-            api_key=self.api_key or "none",
-            base_url=self.base_url,
-            http_client=http,
-            max_retries=0,
-            timeout=VERB_SECONDS,
-        )
-        try:
-            return await getattr(client.realtime.calls, verb)(*path, **body)
-        except openai.APIStatusError as error:
-            raise _status_error(error) from None
-        except FAILURES:
-            raise ProviderUnavailable(f"The provider can't be reached for {verb}.") from None
-        finally:
-            await http.aclose()
+        from llm.realtime_sdk import ask
 
-
-def _status_error(error: openai.APIStatusError) -> Exception:
-    if error.status_code in (404, 410):
-        return CallGone(str(error.status_code))
-    if error.status_code in (408, 409, 425, 429) or error.status_code >= 500:
-        return ProviderUnavailable(f"The provider answered {error.status_code}.")
-    kind = KeyRefused if error.status_code in (401, 403) else VerbRefused
-    return kind(f"The provider answered {error.status_code}: {error.message}"[:300])
+        return await ask(self, verb, *path, **body)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The only module that imports `openai`. It sends requests, returns raw responses, and maps errors."""
+"""Chat with OpenAI's SDK: it sends requests, returns raw responses, and maps errors."""
 
 from __future__ import annotations
 

@@ -178,6 +178,7 @@ LATE = {
     ("llm/client.py", "llm.sdk"): "the SDK is heavy: only a process that calls a model loads it",
     ("llm/client.py", "llm.call"): "it brings the SDK with it",
     ("llm/client.py", "llm.transcription"): "it brings the SDK with it",
+    ("llm/realtime.py", "llm.realtime_sdk"): "it brings the SDK with it",
 }
 
 
@@ -321,6 +322,14 @@ def test_plain_packages_do_not_use_django(floor: str) -> None:
 
 def test_only_llm_imports_openai() -> None:
     assert {found.floor for found in imports() if found.target == "openai"} == {"llm"}
+
+
+def test_the_sdk_is_loaded_late() -> None:
+    """Only a process that calls a model loads it, and those that are forked, once for all."""
+    early = [found for found in imports() if not found.is_late]
+    at_once = {found.file for found in early if found.target == "openai" or found.module == "llm.sdk"}
+    assert at_once == {"config/preload.py", "llm/call.py", "llm/realtime_sdk.py", "llm/sdk.py"}
+    assert {found.file for found in early if found.module == "llm.realtime_sdk"} == {"config/preload.py"}
 
 
 def test_only_outbound_and_llm_send_http_requests() -> None:
