@@ -113,7 +113,9 @@ class ApiKeyAuthentication(TenantAuthentication):
         if header is None:
             return None
         kind, _, secret = header.partition(" ")
-        if kind.lower() != "bearer" or not KEY_FORMAT.fullmatch(secret):
+        if kind.lower() != "bearer" or not secret:
+            raise not_authenticated()
+        if not KEY_FORMAT.fullmatch(secret):
             raise invalid_key()
         try:
             ref = _find_key(ApiKey.digest_of(secret))

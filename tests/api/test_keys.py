@@ -49,19 +49,16 @@ def test_no_key_is_401_with_a_challenge(database: None) -> None:
     assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
+@pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Basic abc", "mg_0123abcd_" + "x" * 43])
+def test_a_header_of_another_form_is_told_the_form(database: None, header: str) -> None:
+    """A key without the word before it was called unknown, expired or revoked."""
+    response = Client().get(NOTES, headers={"Authorization": header})
+    assert error_of(response, status=401)["code"] == "not_authenticated"
+    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+
+
 @pytest.mark.parametrize(
-    "header",
-    [
-        "",
-        "Bearer",
-        "Bearer ",
-        "Basic abc",
-        "Bearer sk-x",
-        "Bearer mg_",
-        "Bearer mg_0123abcd_" + "x" * 43,
-        "Bearer é" * 9,
-        "mg_",
-    ],
+    "header", ["Bearer sk-x", "Bearer mg_", "Bearer mg_0123abcd_" + "x" * 43, "Bearer é" * 9, "Bearer Bearer mg_"]
 )
 def test_every_wrong_key_gets_the_same_response(database: None, header: str) -> None:
     response = Client().get(NOTES, headers={"Authorization": header})
