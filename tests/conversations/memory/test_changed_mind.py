@@ -18,7 +18,7 @@ from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of
 from todos.models import Todo, TodoStatus
 from todos.services import approve_todo
-from tools.models import Effect, EffectState, PromiseState
+from tools.models import Effect, EffectState, Evidence, PromiseState
 
 BOOK = "book_dinner_tool"
 PROMISE = "I'll pass your dinner on to the kitchen."
@@ -200,3 +200,21 @@ def test_another_conversation_of_the_customer_keeps_its_effect(desk: Desk) -> No
     exchange(other, "For lunch, at 1", time="1")
     exchange(other, "Rather at 2", time="2")
     assert state(desk, todo) == (TodoStatus.PENDING_REVIEW, EffectState.PLANNED)
+
+
+@pytest.mark.parametrize(
+    ("refused", "ends_as"), [("sms_opt_in", PromiseState.WITHDRAWN), ("email_opt_in", PromiseState.OPEN)]
+)
+def test_the_promise_of_an_unsent_text_ends_with_the_wish_for_texts(
+    refused: str, ends_as: PromiseState, desk: Desk
+) -> None:
+    quote = "I'll text you the details."
+    with desk.tenant.tx():
+        give_fields(desk.talk.reload().persona, {"phone": "+393331234567"})
+    desk.reads(SMS, quote=quote)
+    exchange(desk, "Text me, please", reply=quote)
+    desk.model.script("arguments", json={"text": "Via Roma 1."})
+    desk.run("effect")
+    assert [promise.evidence for promise in desk.promises()] == [Evidence.OUTBOX]
+    exchange(desk, "Actually no, don't", **{refused: "false"})
+    assert [promise.state for promise in desk.promises()] == [ends_as]
