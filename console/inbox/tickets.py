@@ -121,12 +121,19 @@ def _answer(request: HttpRequest, found: Ticket) -> None:
 
 
 def _change(request: HttpRequest, entry: Entry, found: Ticket) -> None:
-    user, changes, before = cast(User, request.user), dict[str, Any](), ticket_fields(found)
-    for name, values in (("state", TicketState.values), ("priority", TicketPriority.values)):
-        if (value := request.POST.get(name, "")) in values:
-            changes[name] = value
-    if "assignee" in request.POST:
-        changes["assignee"] = find_assignee(request.POST["assignee"].replace("\x00", ""))
+    """Change the fields whose values differ from those that the page showed. Raises ApiError if a colleague has changed one
+    of them meanwhile.
+    """
+    user, changes = cast(User, request.user), _changes(request)
+    # Locked after the assignee's membership, as everywhere.
+    before = ticket_fields(Ticket.objects.select_for_update(no_key=True).get(pk=found.pk))
+    for name in changes:
+        if before[name] not in (request.POST[name], request.POST.get(f"shown_{name}", before[name])):
+            raise ApiError(
+                "changed_meanwhile",
+                gettext("Not saved: a colleague has changed this field meanwhile. %(field)s: %(value)s")
+                % {"field": FIELDS[name], "value": _word(name, before[name])},
+            )
     after = ticket_fields(change_ticket(found.pk, changes, by=user, actor=user.name))
     fields = {name: (before[name], after[name]) for name in before if before[name] != after[name]}
     is_closed = after["state"] == TicketState.CLOSED
@@ -136,6 +143,17 @@ def _change(request: HttpRequest, entry: Entry, found: Ticket) -> None:
         announce_undoable(request, entry, words, kind="ticket", ticket=str(found.pk), fields=fields)
     else:
         messages.success(request, words)
+
+
+def _changes(request: HttpRequest) -> dict[str, Any]:
+    """The submitted fields that differ from what the page showed. Raises ApiError for an assignee who may not be one."""
+    sent = {name: request.POST[name] for name in WORDS if name in request.POST}
+    changed = {name: value for name, value in sent.items() if value != request.POST.get(f"shown_{name}")}
+    known = {"state": TicketState.values, "priority": TicketPriority.values}
+    changes: dict[str, Any] = {name: value for name, value in changed.items() if value in known.get(name, ())}
+    if "assignee" in changed:
+        changes["assignee"] = find_assignee(changed["assignee"].replace("\x00", ""))
+    return changes
 
 
 def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:

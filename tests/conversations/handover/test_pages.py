@@ -248,6 +248,30 @@ def test_a_ticket_is_changed_on_its_page(turns: Turns, lucia: User, viewer: User
     assert browser(viewer).post(one, {"state": "closed"}).status_code == 403
 
 
+SHOWN = {"shown_state": "open", "shown_priority": "normal", "shown_assignee": ""}
+
+
+@pytest.mark.parametrize(
+    ("posted", "ends_as"),
+    [
+        ({"state": "open", "priority": "high", "assignee": ""}, ("closed", "high")),
+        ({"state": "pending", "priority": "high", "assignee": ""}, ("closed", "normal")),
+        ({"state": "closed", "priority": "high", "assignee": ""}, ("closed", "high")),
+    ],
+    ids=["another field", "the same field", "the same value"],
+)
+def test_a_stale_ticket_page_undoes_no_colleagues_change(
+    turns: Turns, lucia: User, posted: dict[str, str], ends_as: tuple[str, str]
+) -> None:
+    with turns.tenant.tx():
+        ticket = open_ticket(turns.tenant.project.pk, subject="A fault", body="The lamp is broken.")
+        change_ticket(ticket.pk, {"state": "closed"}, by=None, actor="Paolo")
+    browser(lucia).post(url(turns, "ticket", ticket.pk), {**posted, **SHOWN})
+    with turns.tenant.tx():
+        ticket.refresh_from_db()
+    assert (ticket.state, ticket.priority) == ends_as
+
+
 def test_an_edited_text_is_one_line_of_the_history(turns: Turns, lucia: User, viewer: User) -> None:
     """The full differences are inside the line, and the page shows the whole subject."""
     subject, body = "Charged twice " * 8, "The card was charged twice. " * 40
