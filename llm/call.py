@@ -162,7 +162,7 @@ class Call:
         finally:
             self._usage += self._answer.usage
         if isinstance(failure, UNHEALTHY):
-            breaker.failed()
+            breaker.failed(str(self._redacted(failure)))
         else:
             breaker.succeeded()
         return failure
@@ -253,7 +253,11 @@ class Call:
             # The answer is complete; only its usage is missing
             self._health.breaker.succeeded()
             return self._answer.find_error()
-        self._health.breaker.failed()
+        failure = self._missed_deadline(wire)
+        self._health.breaker.failed(str(self._redacted(failure)))
+        return failure
+
+    def _missed_deadline(self, wire: WireRequest) -> LlmError:
         if self._pace is not None and self._loop_time(self._request.deadlines.total_s) > self._pace.ends_at:
             return TooSlow()
         if self._outage is not None and not self._answer.is_begun:

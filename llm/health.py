@@ -6,6 +6,7 @@ rejected parameters are the endpoint's.
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -38,6 +39,7 @@ class Breaker:
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._failures = 0
+        self._last_failure = ""
         self._opened_at: float | None = None
         self._pauses = 0
         self._is_probing = False
@@ -47,7 +49,7 @@ class Breaker:
         if self._opened_at is None:
             return None
         if self._is_probing or self._is_paused():
-            return BreakerOpen()
+            return BreakerOpen(f"{inspect.getdoc(BreakerOpen)} {self._last_failure}".strip())
         self._is_probing = True
         return None
 
@@ -61,8 +63,10 @@ class Breaker:
         self._opened_at = None
         self._is_probing = False
 
-    def failed(self) -> None:
+    def failed(self, failure: str = "") -> None:
+        """The endpoint failed a call. `failure` is what staff reads, beside the pause."""
         self._failures += 1
+        self._last_failure = failure
         # A call that began before the breaker opened says nothing new
         if not self._is_paused() and (self._is_probing or self._failures >= FAILURES_TO_OPEN):
             self._opened_at = self._clock()

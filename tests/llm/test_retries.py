@@ -166,6 +166,13 @@ def opened(clock: Clock) -> Breaker:
     return breaker
 
 
+def test_a_refused_call_names_the_failure_that_opened_the_breaker() -> None:
+    breaker = Breaker()
+    for _ in range(FAILURES_TO_OPEN):
+        breaker.failed("The model endpoint answered 500.")
+    assert str(breaker.refusal()).endswith("The model endpoint answered 500.")
+
+
 def test_a_successful_probe_closes_the_breaker() -> None:
     clock = Clock()
     breaker = opened(clock)
