@@ -116,11 +116,13 @@ def _failure(field: serializers.Field[Any, Any, Any, Any], value: Any, code: str
 
 
 def _set_type_messages(field: serializers.Field[Any, Any, Any, Any]) -> None:
-    """Replace DRF's default type messages; a field's own messages are kept."""
+    """Replace DRF's default type messages, also those of a list's items; a field's own messages are kept."""
     for kind, code, message in TYPE_MESSAGES:
         if isinstance(field, kind) and field.error_messages.get(code) == kind.default_error_messages.get(code):
             choices = ", ".join(map(str, field.choices)) if isinstance(field, serializers.ChoiceField) else ""
             field.error_messages[code] = message.format(choices=choices)
+    if isinstance(field, (serializers.ListField, serializers.DictField)):
+        _set_type_messages(field.child)
 
 
 def _refusal(name: str, *, known: Iterable[str], writable: list[str], meant: Mapping[str, str]) -> ErrorDetail:

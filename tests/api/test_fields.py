@@ -25,6 +25,7 @@ class MoodInput(StrictSerializer):
     about = serializers.DictField(required=False)
     songs = serializers.ListField(required=False)
     note = NoteInput(required=False)
+    notes = serializers.ListField(child=NoteInput(), required=False)
 
 
 def kinds_of(kind: type[StrictSerializer]) -> list[type[StrictSerializer]]:
@@ -118,6 +119,7 @@ def test_a_nested_error_has_a_dotted_path() -> None:
         ({"about": []}, "about must be a JSON object."),
         ({"songs": "all"}, "songs must be a list."),
         ({"note": "Ada"}, "note must be a JSON object."),
+        ({"notes": ["Ada"]}, "notes.0 must be a JSON object."),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_with_the_right_one(wrong: dict[str, Any], message: str) -> None:
