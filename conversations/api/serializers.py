@@ -138,5 +138,7 @@ def wait_seconds(text: str) -> float:
     except ValueError:
         seconds = math.nan
     if not 0 <= seconds < math.inf:
-        raise ApiError("invalid_wait", "wait must be a number of seconds, such as 30. Waiting ends after 60.", field="wait")
+        raise ApiError(
+            "invalid_wait", "wait must be a number of seconds, such as 30. Waiting ends after 60.", field="wait"
+        )
     return min(seconds, MAX_SECONDS)

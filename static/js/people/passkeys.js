@@ -79,12 +79,14 @@ function bind(form) {
     await proceed(form);
     if (!form.elements.credential.value) offerAnew();
   });
-  // Also after navigating back: the answer was already used.
-  addEventListener("pageshow", () => {
+  const begin = () => {
     offered.abort();
     form.elements.credential.value = "";
     offerAnew();
-  });
+  };
+  begin();
+  // After navigating back, the answer was already used.
+  addEventListener("pageshow", ({ persisted }) => persisted && begin());
 }
 
 for (const form of document.querySelectorAll("form[data-passkey]")) bind(form);
