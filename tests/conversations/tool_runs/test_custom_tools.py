@@ -363,7 +363,7 @@ def test_an_approved_call_is_sent_with_exactly_its_arguments(stock: Stock) -> No
 @pytest.mark.requirement("T24")
 @pytest.mark.parametrize(
     ("is_allowed", "status", "said"),
-    [(True, 200, '{"ok": true}'), (True, 400, "was not done"), (False, 200, "Not this week.")],
+    [(True, 200, '{"ok": true}'), (True, 400, "was not done"), (False, 200, "A colleague decided against it.")],
     ids=["done", "failed", "rejected"],
 )
 def test_the_outcome_of_an_approved_call_is_told_to_the_waiting_customer(
