@@ -126,6 +126,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._reconnect()
             self._send(begin_statement())
 
+    def require_open(self) -> None:
+        """Connect, or replace a connection that a restart of the server has closed, outside of a transaction."""
+        self.ensure_connection()
+        if not self.in_atomic_block and _has_ended(self.connection):
+            self._reconnect()
+
     def _reconnect(self) -> None:
         """Replace a connection that a restart of the server has closed. Nothing was done on it yet."""
         with self.wrap_database_errors:

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -22,6 +22,9 @@ from psycopg.adapt import AdaptersMap, Transformer
 from psycopg.pq import ConnStatus, DiagnosticField, ExecStatus
 from psycopg.types.json import Jsonb
 from psycopg.types.string import TextLoader
+
+if TYPE_CHECKING:
+    from tenancy.postgresql.base import DatabaseWrapper
 
 # Statements that a connection keeps prepared. Few shapes occur in practice; the limit bounds unusual ones.
 MOST_PREPARED = 200
@@ -52,7 +55,7 @@ class Prepared:
     def run(self, values: Sequence[bytes | None]) -> list[tuple[Any, ...]]:
         """Run the statement with values that are encoded already."""
         wrapper = connections[reports_alias.get() if self._using == DEFAULT_DB_ALIAS else self._using]
-        wrapper.ensure_connection()
+        cast("DatabaseWrapper", wrapper).require_open()
         if wrapper.queries_logged:
             wrapper.queries_log.append({"sql": self._text.decode(), "time": ""})
         with wrapper.wrap_database_errors:

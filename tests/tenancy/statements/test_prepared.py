@@ -92,3 +92,13 @@ def test_a_server_restart_between_two_calls_goes_unnoticed(tenant, named):
         cursor.execute("select pg_terminate_backend(%s, 5000)", [before])
     after, name = _in_thread("default", ask)
     assert (after != before, name) == (True, tenant.project.name)
+
+
+def test_a_server_restart_between_two_statements_without_a_transaction_goes_unnoticed(tenant):
+    ask = Prepared("select pg_backend_pid()")
+    [(before,)] = _in_thread("default", ask)
+    other = connection.copy()
+    with closing(other), other.cursor() as cursor:
+        cursor.execute("select pg_terminate_backend(%s, 5000)", [before])
+    [(after,)] = _in_thread("default", ask)
+    assert after != before
