@@ -324,6 +324,7 @@ def test_an_invalid_ticket_is_reported_beside_its_field(
     assert sentence in page
     [name] = changes
     assert f'aria-describedby="{name}-error"' in page
+    assert page.count(" autofocus") == (name != "priority")
     assert "40 €" in page or name == "body"
     with turns.tenant.tx():
         assert not Ticket.objects.exists()
