@@ -1,26 +1,26 @@
-// Loaded in the head, not deferred. Starts the page's modules once it is painted, so that they don't delay that; holds
-// clicks, keys and changes of fields until they have run; and has a form sent once.
+// Loaded in the head, not deferred. Starts the page's modules after its first paint, which they would delay; holds clicks,
+// keys and changes of fields until they have run; and has a form sent once.
 (() => {
   const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
-  // A page that isn't painted by then after it was parsed is one that nobody sees.
+  // The longest wait for the first paint, from the end of parsing
   const UNPAINTED_MS = 500;
   // After this the response was lost, or was a download.
   const FORGOTTEN_MS = 10_000;
-  const held = [];
+  // What to do again, by the button that was clicked, or by the event of a key
+  const held = new Map();
   // The fields that changed, with the types of their events
   const changes = new Map();
 
-  function hold(event, again) {
+  function hold(event, what, again) {
     event.preventDefault();
     event.stopImmediatePropagation();
-    held.push(again);
+    held.set(what, again);
   }
 
   /** Links, checkboxes and menus work without scripts. */
   function clicked(event) {
     const button = event.target.closest("button:not([popovertarget])");
-    // The second click of two belongs to the first.
-    if (button) hold(event, () => event.detail < 2 && button.click());
+    if (button) hold(event, button, () => button.click());
   }
 
   /** Shortcuts: single keys, ⌘ K, ⌘ S, ⌘ ↵, and ↵ where it sends. Typing and moving the focus work without scripts. */
@@ -31,17 +31,16 @@
         ? ["k", "s", "Enter"].includes(key)
         : key.length === 1 && key !== " " && !event.altKey && !target.closest(TYPING);
     const sends = key === "Enter" && !event.shiftKey && !event.isComposing && target.matches("[enterkeyhint=send]");
-    if (isShortcut || sends) hold(event, () => press(event, target));
+    if (isShortcut || sends) hold(event, event, () => press(event, target));
   }
 
   /** A field that a shortcut before it has opened gets the character. */
   function press(event, target) {
     const field = document.activeElement;
-    if (field === target || event.key.length > 1 || typeof field.selectionStart !== "number") target.dispatchEvent(new KeyboardEvent("keydown", event));
-    else {
-      field.setRangeText(event.key, field.selectionStart, field.selectionEnd, "end");
-      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
-    }
+    const isTyped = field !== target && event.key.length === 1 && typeof field.selectionStart === "number";
+    if (!isTyped) return void target.dispatchEvent(new KeyboardEvent("keydown", event));
+    field.setRangeText(event.key, field.selectionStart, field.selectionEnd, "end");
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
   }
 
   /** Fields change without scripts, which learn of it when they run. */
@@ -55,7 +54,7 @@
     for (const link of links()) link.remove();
     for (const [field, types] of changes)
       for (const type of types) field.dispatchEvent(new Event(type, { bubbles: true }));
-    for (const again of held) again();
+    for (const again of held.values()) again();
   }
 
   /** The modules of the page, until they have run. */
