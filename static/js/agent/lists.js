@@ -42,7 +42,6 @@ export class Lists {
     this.made += 1;
     const outer = button.closest("[data-index]")?.dataset.index ?? `n${this.made}`;
     rename(item, { __i__: outer, __j__: `n${this.made}`, __day__: list.dataset.day ?? "" });
-    for (const element of item.querySelectorAll("[data-script]")) element.hidden = false;
     list.append(item);
     this.changed(list);
     item.querySelector("input:not([type=hidden]), textarea")?.focus();

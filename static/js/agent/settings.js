@@ -6,7 +6,6 @@ import { Lists } from "./lists.js";
 import { suggestNames } from "./suggest.js";
 import { tryModels } from "./trial.js";
 
-for (const element of document.querySelectorAll("[data-script]")) element.hidden = false;
 bindDialogs();
 nameCountries(document.querySelector("select[name=region]"));
 
