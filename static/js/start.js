@@ -23,15 +23,17 @@
     if (button) hold(event, button, () => button.click());
   }
 
-  /** Shortcuts: single keys, ⌘ K, ⌘ S, ⌘ ↵, and ↵ where it sends. Typing and moving the focus work without scripts. */
+  /** Shortcuts: single keys, Esc, ⌘ K, ⌘ S, ⌘ ↵, and ↵ where it sends. Typing and moving the focus work without scripts. */
   function pressed(event) {
     const { key, target } = event;
+    // The browser closes what is open.
+    const goesBack = key === "Escape" && !document.querySelector(":modal, :popover-open");
     const isShortcut =
       event.ctrlKey || event.metaKey
         ? ["k", "s", "Enter"].includes(key)
         : key.length === 1 && key !== " " && !event.altKey && !target.closest(TYPING);
     const sends = key === "Enter" && !event.shiftKey && !event.isComposing && target.matches("[enterkeyhint=send]");
-    if (isShortcut || sends) hold(event, event, () => press(event, target));
+    if (isShortcut || goesBack || sends) hold(event, event, () => press(event, target));
   }
 
   /** A field that a shortcut before it has opened gets the character. */
