@@ -24,6 +24,7 @@ from console.tools.ability_list import BY_KEY
 from console.tools.ability_switches import AbilityTrigger, change_ability
 from conversations.handover.operators import reopen_request
 from conversations.inbox.canned_replies import restore_reply
+from conversations.inbox.closing import reopen
 from conversations.models import CannedReply, Conversation
 from conversations.turns.flags import restore_flag
 from jobs.errors import WrongState
@@ -131,6 +132,15 @@ def _request(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:
     )
 
 
+def _closing(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:
+    found = Conversation.objects.filter(project=entry.project, pk=details["conversation"]).first()
+    if found is None:
+        raise Http404
+    if not reopen(found.pk, by=user):
+        raise WrongState(gettext("The conversation was reopened."))
+    return Undone(gettext("Conversation reopened."), reverse("conversation", args=[entry.project.slug, found.pk]))
+
+
 def _ticket(entry: Entry, user: User, details: Mapping[str, Any]) -> Undone:
     """Restore the fields that still are as the action left them; a later change is kept."""
     found = Ticket.objects.select_related("assignee").filter(project=entry.project, pk=details["ticket"]).first()
@@ -181,6 +191,7 @@ REVERSALS: Mapping[str, Reversal] = {
     "todo": _todo,
     "todos": _todos,
     "request": _request,
+    "closing": _closing,
     "ticket": _ticket,
     "flag": _flag,
     "ability": _ability,

@@ -87,8 +87,9 @@ def _assign(entry: Entry, row: Conversation, user: User, form: QueryDict) -> Non
     assign(row.pk, find_assignee(form.get("assignee", "").replace("\x00", "")), by=user, instead_of=expected)
 
 
-def _close(entry: Entry, row: Conversation, user: User, form: QueryDict) -> None:
-    closing.close(row.pk, by=user, seen=_seen(form))
+def _close(entry: Entry, row: Conversation, user: User, form: QueryDict) -> Undoable | None:
+    is_new = closing.close(row.pk, by=user, seen=_seen(form))
+    return Undoable(gettext("Conversation closed."), "closing", {"conversation": str(row.pk)}) if is_new else None
 
 
 def _reopen(entry: Entry, row: Conversation, user: User, form: QueryDict) -> None:

@@ -142,9 +142,19 @@ def resolve_request(conversation_id: UUID, *, by: User) -> None:
 def reopen_request(conversation_id: UUID, escalation_id: UUID, *, by: User) -> None:
     """Undo the resolution of a request for a person. Raises WrongState, Conversation.DoesNotExist."""
     with open_log(conversation_id) as log:
-        if not escalations.reopen_request(conversation_id, escalation_id):
+        if not request_again(log, escalation_id, by=by):
             raise WrongState(gettext("This request was reopened, or the customer asked again."))
-        log.add_event("escalation_reopened", payload={"operator": by.pk, "name": by.name})
+
+
+def request_again(log: ConversationLog, escalation_id: UUID, *, by: User) -> bool:
+    """Return a resolved request to whoever has claimed it and still has the conversation; otherwise it waits again.
+    Return False if it isn't resolved or another one is open.
+    """
+    is_call, operator = traits_of(log.conversation.channel).is_voice, log.conversation.operator_id
+    if not escalations.reopen_request(log.conversation.pk, escalation_id, claimed=is_call or operator is not None):
+        return False
+    log.add_event("escalation_reopened", payload={"operator": by.pk, "name": by.name})
+    return True
 
 
 def on_member_changed(user: User, organization_id: UUID, role: Role | None) -> None:

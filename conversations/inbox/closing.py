@@ -7,10 +7,10 @@ from uuid import UUID
 
 from django.utils.translation import gettext
 
-from conversations.handover.operators import check_own, release
+from conversations.handover.operators import check_own, release, request_again
 from conversations.live.event_log import INBOX_REOPENED, SNOOZE_ENDED, ConversationLog, open_log
-from conversations.models import Conversation, Message, MessageRole
-from conversations.turns.flags import CLEARED
+from conversations.models import Conversation, Event, Message, MessageRole
+from conversations.turns.flags import CLEARED, flag_again
 from jobs.errors import WrongState
 from jobs.sweep import sweep_tenants
 from projects.common.api_error import ApiError
@@ -43,20 +43,24 @@ def close(conversation_id: UUID, *, by: User, seen: int | None = None) -> bool:
         _check_seen(conversation, seen)
         if conversation.operator_id is not None:
             release(log)
-        _settle(log, by=by)
+        settled = _settle(log, by=by)
         conversation.closed_at = log.now
         conversation.snoozed_until = conversation.returned_at = conversation.follow_up_at = None
-        log.add_event(CLOSED, payload=_by(by))
+        log.add_event(CLOSED, payload={**_by(by), **settled})
         return True
 
 
 def reopen(conversation_id: UUID, *, by: User) -> bool:
-    """Bring a closed conversation back. Returns False if it was open. Raises Conversation.DoesNotExist."""
+    """Bring a closed conversation back, with the request that its closing resolved and the flag that it cleared.
+
+    Nobody has it then: the request waits again. Returns False if it was open. Raises Conversation.DoesNotExist.
+    """
     with open_log(conversation_id) as log:
         if log.conversation.closed_at is None:
             return False
         log.conversation.closed_at = None
         log.add_event(INBOX_REOPENED, payload={**_by(by), "reason": "staff"})
+        _unsettle(log, by=by)
         return True
 
 
@@ -112,14 +116,28 @@ def _return(conversation_id: UUID) -> None:
         log.add_event(SNOOZE_ENDED, payload={"operator": None, "name": "", "reason": "time"})
 
 
-def _settle(log: ConversationLog, *, by: User) -> None:
-    """Resolve what asked for staff's attention in the conversation itself."""
-    conversation = log.conversation
-    if escalations.resolve_request(conversation.pk):
+def _settle(log: ConversationLog, *, by: User) -> dict[str, str]:
+    """Resolve what asked for staff's attention in the conversation itself. Returns what it was, for the closing's event."""
+    conversation, settled = log.conversation, dict[str, str]()
+    request = escalations.open_request(conversation.pk)
+    if request is not None and escalations.resolve_request(conversation.pk):
+        settled["request"] = str(request.pk)
         log.add_event("escalation_resolved", payload=_by(by))
     if conversation.flag:
+        settled["flag"] = conversation.flag
         log.add_event(CLEARED, payload={"reason": conversation.flag, "by": by.name})
         conversation.flag = ""
+    return settled
+
+
+def _unsettle(log: ConversationLog, *, by: User) -> None:
+    """Restore what the last closing resolved, unless a newer request or flag has taken its place."""
+    closings = Event.objects.filter(conversation=log.conversation, idn=CLOSED).order_by("-seq")
+    settled = closings.values_list("payload", flat=True).first() or {}
+    if "request" in settled:
+        request_again(log, UUID(settled["request"]), by=by)
+    if "flag" in settled and not log.conversation.flag:
+        flag_again(log, settled["flag"], by=by)
 
 
 def _check_seen(conversation: Conversation, seen: int | None) -> None:

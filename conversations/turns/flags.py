@@ -143,8 +143,13 @@ def restore_flag(conversation_id: UUID, reason: str, *, by: User) -> None:
     with open_log(conversation_id) as log:
         if log.conversation.flag:
             raise WrongState(gettext("The conversation has been flagged again."))
-        log.conversation.flag = reason
-        log.add_event("flag_restored", payload={"reason": reason, "by": by.name})
+        flag_again(log, reason, by=by)
+
+
+def flag_again(log: ConversationLog, reason: str, *, by: User) -> None:
+    """Set a flag that was cleared."""
+    log.conversation.flag = reason
+    log.add_event("flag_restored", payload={"reason": reason, "by": by.name})
 
 
 def clear_caller_flag(conversation_id: UUID, *, by: User) -> None:

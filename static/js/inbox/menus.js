@@ -56,7 +56,7 @@ export class Menus {
     else document.querySelector("#close-form [value=close]")?.click();
   }
 
-  /** Reopens those of the conversations that are open now. Their requests stay resolved and their flags cleared. */
+  /** Reopens those of the conversations that are open now. */
   offerReopening(conversations) {
     const open = conversations.filter((id) => this.list.part.querySelector(`[data-id="${id}"]:not([data-closed])`));
     return open.length ? reopenButton(() => this.apply({ action: "reopen" }, open)) : null;

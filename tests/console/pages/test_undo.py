@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from console import undo
-from conversations.models import Conversation
+from conversations.models import Conversation, Event
 from projects.models import Role
 from tests.conftest import Tenant, member_of
 from tests.console.pages.conftest import browser, talk
@@ -120,6 +120,17 @@ def test_a_resolved_request_is_open_again(owner: Client, tenant: Tenant) -> None
     with tenant.tx():
         asked.refresh_from_db()
     assert (asked.state, asked.resolved_at) == (EscalationState.WAITING, None)
+
+
+def test_a_closed_conversation_is_open_again_once(owner: Client, tenant: Tenant) -> None:
+    row = talk(tenant, "This is wrong", flag="Quality 2 of 10: rude")
+    token = pressed(tenant, owner, f"inbox/{row.pk}", {"do": "close"})
+    for _ in range(2):
+        take_back(tenant, owner, token)
+    with tenant.tx():
+        row.refresh_from_db()
+        reopened = Event.objects.filter(conversation=row, idn="inbox_reopened").count()
+    assert (row.closed_at, row.flag, reopened) == (None, "Quality 2 of 10: rude", 1)
 
 
 def test_a_cleared_flag_is_set_again(owner: Client, tenant: Tenant) -> None:

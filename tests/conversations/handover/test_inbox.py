@@ -187,6 +187,28 @@ def test_closing_settles_the_request_and_the_flag_and_sends_the_operator_away(tu
     assert waiting(turns.tenant) == []
 
 
+def test_reopening_restores_the_request_and_the_flag_for_whoever_is_first(turns: Turns, lucia: User) -> None:
+    ask(turns, offer(turns)["escalation"], email="a@b.example")
+    with turns.tenant.tx():
+        operators.take_over(turns.conversation.pk, by=lucia)
+        Conversation.objects.update(flag="look")
+        closing.close(turns.conversation.pk, by=lucia)
+        assert closing.reopen(turns.conversation.pk, by=lucia)
+        request = Escalation.objects.get()
+        reasons = Waiting(turns.tenant.project).reasons_of([turns.conversation.pk])[turns.conversation.pk]
+    assert (request.state, request.claimed_by_id, request.resolved_at) == (EscalationState.WAITING, None, None)
+    assert reasons == [Reason.ASKED, Reason.FLAGGED]
+
+
+def test_reopening_restores_only_what_the_last_closing_settled(turns: Turns, lucia: User) -> None:
+    ask(turns, offer(turns)["escalation"], email="a@b.example")
+    with turns.tenant.tx():
+        operators.resolve_request(turns.conversation.pk, by=lucia)
+        closing.close(turns.conversation.pk, by=lucia)
+        closing.reopen(turns.conversation.pk, by=lucia)
+        assert Escalation.objects.get().state == EscalationState.RESOLVED
+
+
 def test_a_closed_conversation_is_reopened_by_a_new_message(tenant: Tenant, operator: User) -> None:
     row = talk(tenant, "Hi")
     with tenant.tx():

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, QuerySet, Value, When
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
 from notices.models import NoticeKind
@@ -109,17 +109,17 @@ def resolve_request(conversation_id: UUID) -> bool:
     return rows.update(state=EscalationState.RESOLVED, resolved_at=Now()) == 1
 
 
-def reopen_request(conversation_id: UUID, escalation_id: UUID) -> bool:
-    """Return a resolved escalation to waiting, or to whoever had claimed it. Return False if another one is open, or if
-    it isn't resolved.
+def reopen_request(conversation_id: UUID, escalation_id: UUID, *, claimed: bool) -> bool:
+    """Return a resolved escalation to waiting, or with `claimed` to whoever had claimed it. Return False if another one
+    is open, or if it isn't resolved.
     """
     rows = Escalation.objects.filter(pk=escalation_id, conversation_id=conversation_id, state=EscalationState.RESOLVED)
     if open_request(conversation_id) is not None:
         return False
-    before = Case(
-        When(claimed_by=None, then=Value(EscalationState.WAITING.value)), default=Value(EscalationState.CLAIMED.value)
-    )
-    return rows.update(state=before, resolved_at=None) == 1
+    if claimed and rows.filter(claimed_by__isnull=False).update(state=EscalationState.CLAIMED, resolved_at=None):
+        return True
+    free = {"claimed_by": None, "claimed_at": None, "resolved_at": None}
+    return rows.update(state=EscalationState.WAITING, **free) == 1
 
 
 def waiting_requests(project: Project) -> QuerySet[Escalation]:
