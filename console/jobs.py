@@ -48,7 +48,6 @@ LANES: Mapping[str, LaneLabel] = {
     "tool_caller": LaneLabel(lazy("Tool caller"), lazy("The reply wasn’t checked for promises.")),
     "effect": LaneLabel(lazy("Effect"), lazy("The promised action wasn’t done.")),
     "todo": LaneLabel(lazy("Todo"), lazy("An approved todo stopped. Open it to see its progress.")),
-    "follow_up": LaneLabel(lazy("Follow-up"), lazy("The agent didn’t follow up.")),
     "call": LaneLabel(lazy("Phone call"), lazy("The call was cut off. Call the customer back.")),
     "summary": LaneLabel(lazy("Summary"), lazy("The next prompts use the full transcript.")),
     "extraction": LaneLabel(lazy("Todo extraction"), lazy("The conversation wasn’t checked for open todos.")),
