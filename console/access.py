@@ -19,6 +19,11 @@ def enter(request: HttpRequest, slug: str, *, verb: Scope, is_developer: bool = 
     return enter_project(cast(User, request.user), slug, verb=verb, is_developer=is_developer)
 
 
+def signed_in_user(request: HttpRequest) -> User | None:
+    """The user of an async view, read in a thread of `in_db`."""
+    return request.user if request.user.is_authenticated else None
+
+
 def zone_of(entry: Entry) -> str:
     """The business's time zone; UTC without a configuration."""
     version = entry.project.agent_version

@@ -25,7 +25,7 @@ from django.utils import timezone
 from django.utils.translation import override
 from django.views.decorators.http import require_safe
 
-from console.access import zone_of
+from console.access import signed_in_user, zone_of
 from outbound.tenant import on_behalf_of
 from projects.models import AuditAction, User
 from projects.models.key import Scope
@@ -121,7 +121,7 @@ def csv_view(listed: CsvList[Any]) -> View:
 
     @require_safe
     async def export(request: HttpRequest, project_slug: str) -> HttpResponseBase:
-        user = await in_db(_signed_in_user, request)
+        user = await in_db(signed_in_user, request)
         if user is None:
             return redirect_to_login(request.get_full_path())
         download = Download(listed, user, project_slug, request.GET)
@@ -173,11 +173,6 @@ async def _stream(download: Download, organization_id: UUID, text: str, after: A
         with on_behalf_of(organization_id):
             text, after = await in_db(download.go_on, after)
         yield text.encode()
-
-
-def _signed_in_user(request: HttpRequest) -> User | None:
-    user = request.user
-    return user if user.is_authenticated else None
 
 
 def _file_name(listed: CsvList[Any], project_slug: str) -> str:

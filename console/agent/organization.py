@@ -14,7 +14,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access import zone_of
+from console.access import signed_in_user, zone_of
 from console.agent.page import tab_url
 from console.timestamps import format_timestamp
 from privacy.export.zip_stream import zip_response
@@ -47,7 +47,7 @@ def organization_context(entry: Entry) -> dict[str, Any]:
 @require_safe
 async def export_organization(request: HttpRequest, project_slug: str) -> HttpResponseBase:
     """Download everything that the organization has stored. All database work runs in the threads of `in_db`."""
-    user = await in_db(_signed_in_user, request)
+    user = await in_db(signed_in_user, request)
     if user is None:
         return redirect_to_login(request.get_full_path())
     export = await in_db(_begin, user, project_slug)
@@ -97,8 +97,3 @@ def _begin(user: User, project_slug: str) -> OrganizationExport:
     organization = authorize().project.organization
     with tenant_tx(organization.pk):
         return begin_organization_export(organization, by=user, authorize=authorize)
-
-
-def _signed_in_user(request: HttpRequest) -> User | None:
-    user: Any = request.user
-    return user if user.is_authenticated else None

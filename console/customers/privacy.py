@@ -16,7 +16,7 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access import enter
+from console.access import enter, signed_in_user
 from conversations.common.merged import find_persona
 from conversations.handover.attachments import waiting_files
 from conversations.models import Attachment, Conversation, Persona
@@ -69,7 +69,7 @@ _LOSSES = PreparedCounts(_losses, kinds=(UUID, UUID))
 @require_safe
 async def export_person(request: HttpRequest, project_slug: str, persona_id: UUID) -> HttpResponseBase:
     """Download everything about a customer. All database work runs in the threads of `in_db`."""
-    user = await in_db(_signed_in_user, request)
+    user = await in_db(signed_in_user, request)
     if user is None:
         return redirect_to_login(request.get_full_path())
     export = await in_db(_begin, user, project_slug, persona_id)
@@ -98,8 +98,3 @@ def _begin(user: User, project_slug: str, persona_id: UUID) -> CustomerExport:
     entry = authorize()
     with tenant_tx(entry.project.organization.pk):
         return begin_customer_export(entry.project, persona_id, authorize=authorize, by=user)
-
-
-def _signed_in_user(request: HttpRequest) -> User | None:
-    user: Any = request.user
-    return user if user.is_authenticated else None
