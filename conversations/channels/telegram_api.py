@@ -22,13 +22,11 @@ from conversations.channels.provider import OutgoingFile
 from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
 from outbound.multipart import UploadedFile, encode_form
-from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome import Outcome, is_uncertain
 from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
 
 DEADLINE_S = 15.0
 UPLOAD_DEADLINE_S = 60.0
-# The message may have been sent. It must not be sent twice, so it is not retried.
-UNCLEAR = frozenset({408, 409, 425})
 ADAPTER = "telegram"
 FILE_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,299}")
 # Shown as pictures. Telegram would turn any other image into something else, so it goes as a document.
@@ -168,7 +166,7 @@ def read_outcome(answer: BotAnswer, sent: Mapping[str, Any], *, method: str = "s
         )
     if answer.is_refused:
         return refused_sign_in(answer.problem, **details)
-    if answer.status >= 500 or answer.status in UNCLEAR:
+    if is_uncertain(answer.status):
         sentence = f"Telegram answered with {answer.status}; it isn't known whether the message was sent."
         return Outcome.unknown(sentence, **details)
     return Outcome.failed(_meaning(answer), **details)

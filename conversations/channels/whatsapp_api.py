@@ -25,7 +25,7 @@ from outbound.errors import NotSent, OutboundError, Unreadable
 from outbound.guard import Guard
 from outbound.multipart import UploadedFile, encode_form
 from outbound.origin import is_same_server
-from tools.engine.execution.outcome import Outcome
+from tools.engine.execution.outcome import Outcome, is_uncertain
 from tools.services.messaging.base import LONGEST_EXCERPT, refused_sign_in
 
 DEADLINE_S = 15.0
@@ -34,7 +34,6 @@ UPLOAD_DEADLINE_S = 60.0
 MEDIA_HOSTS = (".fbsbx.com", ".facebook.com", ".whatsapp.net")
 # "The object doesn't exist", as Meta says of a media id that has expired.
 NO_OBJECT = 100
-UNCLEAR = frozenset({408, 409, 425})
 LIMITED = frozenset({4, 80007, 130429, 131048, 131056})
 LIMITED_CHAT = 131056
 REFUSED = frozenset({0, 3, 10, 190})
@@ -196,7 +195,7 @@ def read_outcome(answer: GraphAnswer, sent: Mapping[str, Any]) -> Outcome:
         return Outcome.not_sent("Meta is limiting messages.", retry_after_seconds=pause, result=result, **details)
     if answer.is_refused:
         return refused_sign_in(answer.problem, **details)
-    if answer.status >= 500 or answer.status in UNCLEAR:
+    if is_uncertain(answer.status):
         sentence = f"Meta answered with {answer.status}; it isn't known whether the message was sent."
         return Outcome.unknown(sentence, **details)
     return Outcome.failed(answer.problem, **details)

@@ -8,6 +8,14 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
+# Statuses after which the request may have been executed anyway, besides those of a broken server.
+UNCERTAIN_STATUSES = frozenset({408, 409, 425})
+
+
+def is_uncertain(status: int) -> bool:
+    """True if this HTTP status leaves open whether the request was executed, so that it must not be sent again."""
+    return status >= 500 or status in UNCERTAIN_STATUSES
+
 
 class Ending(StrEnum):
     """The end of an attempt.

@@ -27,7 +27,7 @@ from tools.engine.custom.secrets import WebhookSecrets
 from tools.engine.definition import BODILESS, WebhookOptions
 from tools.engine.execution.callback import callback_token, callback_url
 from tools.engine.execution.handler import ToolContext
-from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.execution.outcome import Ending, Outcome, is_uncertain
 from tools.engine.validation.warnings import SECRET_HEADERS, is_secret_name
 
 ADAPTER = "webhook"
@@ -42,8 +42,6 @@ SCHEMED = re.compile(r"[A-Za-z][\w-]* +(\S+)")
 ESCAPED_CONTROL = re.compile(
     r"(?<!\\)((?:\\\\)*)\\u(?:00(?:0[0-8b-f]|1[0-9a-f]|7f|[89][0-9a-f])|061c|200[ef]|202[a-e]|206[6-9])", re.IGNORECASE
 )
-# Statuses after which the request may have been executed anyway.
-UNCERTAIN_STATUSES = frozenset({408, 409, 425})
 
 
 @dataclass(frozen=True)
@@ -180,7 +178,7 @@ def _outcome(
         )
     if status == 429:
         return Outcome.not_sent("The endpoint takes no more just now (429).", **kept)
-    if status >= 500 or status in UNCERTAIN_STATUSES:
+    if is_uncertain(status):
         return Outcome.unknown(f"The endpoint answered {status}; whether it was done isn't known.", **kept)
     if 300 <= status < 400:
         return Outcome.failed(

@@ -17,7 +17,7 @@ from projects.api.parsers import parse_value
 from projects.common.api_error import ApiError
 from projects.connections.settings.twilio import TwilioSettings
 from projects.connections.twilio import EFFECT
-from tools.engine.execution.outcome import Ending, ExpectedReceipt, Outcome
+from tools.engine.execution.outcome import Ending, ExpectedReceipt, Outcome, is_uncertain
 from tools.services.messaging.base import LONGEST_EXCERPT, Mms, Sms, TemplateSms, refused_sign_in
 
 DEADLINE_S = 15.0
@@ -28,8 +28,6 @@ WHATSAPP = "whatsapp:"
 # Twilio accepted the request but will not deliver the message.
 UNDELIVERABLE = frozenset({"failed", "undelivered", "canceled"})
 AUTHENTICATE = 20003
-# The message may have been created. It must not be sent twice, so it is not retried.
-UNCLEAR = frozenset({408, 409, 425})
 
 # Explanations of Twilio's error codes (twilio.com/docs/api/errors).
 MEANINGS: Mapping[int, str] = {
@@ -173,7 +171,7 @@ def _outcome(answer: TwilioResponse, message: Sms, details: dict[str, Any]) -> O
     if status == 429 or (status == 503 and answer.retry_after_seconds is not None):
         sentence = f"Twilio is limiting requests ({status})."
         return Outcome.not_sent(sentence, retry_after_seconds=answer.retry_after_seconds, **details)
-    if status >= 500 or status in UNCLEAR:
+    if is_uncertain(status):
         return Outcome.unknown(f"Twilio responded with {status}; it isn't known whether the text was sent.", **details)
     return Outcome.failed(_refusal(answer), **details)
 
