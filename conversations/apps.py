@@ -8,8 +8,8 @@ class ConversationsConfig(AppConfig):
     verbose_name = lazy("Conversations")
 
     def ready(self) -> None:
-        from conversations.flows.lanes import register_lanes
+        from conversations.flows import lanes
         from conversations.registration import register
 
-        register_lanes()
+        lanes.register()
         register()

@@ -50,6 +50,11 @@ class ClaimedJob:
         return self.token > 1
 
     @property
+    def cause_id(self) -> UUID:
+        """The id that follows the lane in the job's key: an effect's, or an approval's."""
+        return UUID(self.key.split(":")[1])
+
+    @property
     def is_last_attempt(self) -> bool:
         return self.attempt >= self.max_attempts
 
@@ -106,9 +111,9 @@ class UnknownLane(KeyError):
     """No app has registered this lane."""
 
 
-def register(lane: Lane) -> None:
-    """Register a lane. Called once per lane from an app's `ready`."""
-    _lanes[lane.name] = lane
+def register_lanes(*added: Lane) -> None:
+    """Register the lanes of an app. Called once, from its `ready`."""
+    _lanes.update((lane.name, lane) for lane in added)
 
 
 def lane_of(name: str) -> Lane:

@@ -23,7 +23,7 @@ from django.utils.translation import override
 from jobs.enqueue import JobRequest, enqueue
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx
-from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from jobs.models import Job, State
 from notices.models import NoticeKind, Send, Way
 from notices.preferences import Preferences, preferences_of
@@ -81,9 +81,9 @@ class Digest(Generic[Item]):
     holds: Mapping[str, Any] = field(default_factory=dict)
     mark: Callable[[Sequence[Item], Send], None] | None = None
 
-    def register(self) -> None:
-        """Register the lane."""
-        register(Lane(name=self.lane, queue=Queue.WORK, mode=Mode.QUEUE, handler=self.run))
+    def as_lane(self) -> Lane:
+        """The lane as the workers know it."""
+        return Lane(name=self.lane, queue=Queue.WORK, mode=Mode.QUEUE, handler=self.run)
 
     def queue(self, project_id: UUID, *, cause: str) -> None:
         """Queue a digest in the current transaction, unless one waits already or there is no mail server.

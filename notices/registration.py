@@ -9,20 +9,20 @@ from allauth.account.signals import password_changed, password_reset
 from django.contrib.auth.signals import user_logged_out
 from django.http import HttpRequest
 
-from notices import emails, slack
+from jobs.lanes import register_lanes
+from notices import emails
 from notices.models import NoticeKind
-from notices.push import lane as push
+from notices.push.lane import push_lane
 from notices.push.subscriptions import forget_others, forget_session
 from notices.services import notify, settle
+from notices.slack import slack_lane
 from projects.connections.integration_types import KINDS
 from projects.connections.integrations import reauth_changed
 from projects.models import Source, User
 
 
 def register() -> None:
-    emails.DIGEST.register()
-    slack.register_lane()
-    push.register_lane()
+    register_lanes(emails.DIGEST.as_lane(), slack_lane(), push_lane())
     user_logged_out.connect(on_signed_out)
     password_changed.connect(on_new_password)
     password_reset.connect(on_new_password)

@@ -20,7 +20,7 @@ from jobs.enqueue import JobRequest, enqueue
 from jobs.errors import TryLater
 from jobs.failpoints import failpoint
 from jobs.fence import age_of, job_tx, prove
-from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from jobs.models import State
 from notices.links import url_of
 from notices.models import Notice, NoticeSettings, Send
@@ -114,8 +114,9 @@ def queue(member_id: UUID, *, project_id: UUID, cause: str, run_after: datetime 
     enqueue([JobRequest(LANE, project_id, subject_id=member_id, ordinal=0, key=key, run_after=run_after)])
 
 
-def register_lane() -> None:
-    register(Lane(name=LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=run))
+def slack_lane() -> Lane:
+    """The lane as the workers know it."""
+    return Lane(name=LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=run)
 
 
 async def run(job: ClaimedJob) -> None:

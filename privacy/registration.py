@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from jobs.lanes import register_lanes
 from jobs.sweep import sweeping
-from privacy.erasure.lane import register_lane
+from privacy.erasure.lane import erasure_lane
 from privacy.organizations.deletion import delete_organizations
 from privacy.retention.policy import register_shapes
 from privacy.retention.sweep import delete_old_records
@@ -11,7 +12,7 @@ from privacy.retention.sweep import delete_old_records
 
 def register() -> None:
     """Register the lane of erasures, the nightly deletion with the checks of its settings, and the deletion of organizations."""
-    register_lane()
+    register_lanes(erasure_lane())
     register_shapes()
     sweeping.connect(delete_old_records)
     sweeping.connect(delete_organizations)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from jobs.lanes import register_lanes
 from projects.agents.tool_names import tool_names
 from projects.knowledge import storage
 from projects.models import Project
@@ -17,10 +18,10 @@ from tools.engine.limits.alerts import NOTICES
 from tools.engine.limits.quotas import admit_bytes
 from tools.engine.policy import check_limit
 from tools.engine.registry import builtin_tools, register_tools
-from tools.evaluation import case_run
+from tools.evaluation.case_run import case_lane
 from tools.services.bookings.resources import plant_resources
 from tools.services.business_data import products, zip_codes
-from tools.services.calendar import lane as calendar_lane
+from tools.services.calendar.lane import calendar_lane
 from tools.services.support.notices import OPERATORS
 from tools.services.verification import services as verification
 
@@ -37,10 +38,7 @@ def register() -> None:
     why_unverified.connect(verification.why_unverified)
     for key in LIMIT_SETTINGS:
         SHAPES[key] = partial(check_limit, key)
-    OPERATORS.register()
-    NOTICES.register()
-    calendar_lane.register_lane()
-    case_run.register_lane()
+    register_lanes(OPERATORS.as_lane(), NOTICES.as_lane(), calendar_lane(), case_lane())
 
 
 def list_tool_names(project: Project) -> list[str]:

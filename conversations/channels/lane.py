@@ -16,7 +16,6 @@ from conversations.channels.delivery_context import NOT_CONNECTED, DeliveryConte
 from conversations.channels.outgoing import (
     LANE,
     delivery_job,
-    effect_id_of,
     ordinal_of,
 )
 from conversations.channels.outgoing_files import send_part
@@ -125,7 +124,7 @@ def fail_channel(job: ClaimedJob, reason: str) -> None:
     if is_press(job):
         return
     with open_log(job.subject_id) as conversation:
-        effect = Effect.objects.get(pk=effect_id_of(job.key))
+        effect = Effect.objects.get(pk=job.cause_id)
         if effect.state in ledger.OPEN:
             DeliveryRun(conversation, effect).fail(reason)
 
@@ -163,7 +162,7 @@ def queue_part(effect: Effect, *, run_after: datetime | None = None) -> None:
 
 def _begin(job: ClaimedJob) -> DeliveryContext | None:
     with job_log(job, job.subject_id) as conversation:
-        effect = Effect.objects.get(pk=effect_id_of(job.key))
+        effect = Effect.objects.get(pk=job.cause_id)
         run = DeliveryRun(conversation, effect)
         context = _open_or_end(run) if effect.state == EffectState.PLANNED else None
         if context is not None and _is_postponed(job, context, now=conversation.now):

@@ -90,11 +90,6 @@ def ordinal_of(seq: int, part: int) -> int:
     return seq * MOST_PARTS + part
 
 
-def effect_id_of(key: str) -> UUID:
-    """The effect's id in the key of its job."""
-    return UUID(key.split(":")[1])
-
-
 def is_channel_message(effect: Effect) -> bool:
     return effect.kind == TOOL.kind
 

@@ -33,7 +33,7 @@ from conversations.tool_runs.effects.outcome_events import lock_effect
 from conversations.tool_runs.effects.receipts import end_overdue_receipts
 from conversations.turns.after_reply import report_failure
 from conversations.turns.conversation_end import close_silent_conversations
-from jobs.lanes import Lane, Mode, Queue, register
+from jobs.lanes import Lane, Mode, Queue, register_lanes
 from jobs.sweep import sweeping
 from tools.engine.promises import break_overdue_promises
 
@@ -129,9 +129,8 @@ SWEEPS = (
 )
 
 
-def register_lanes() -> None:
+def register() -> None:
     """Register the lanes with the workers, and the periodic hooks with the sweep."""
     for hook in SWEEPS:
         sweeping.connect(hook)
-    for lane in LANES:
-        register(lane)
+    register_lanes(*LANES)

@@ -18,7 +18,7 @@ from django.utils.translation import ngettext, override
 from jobs.enqueue import JobRequest, enqueue
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, prove
-from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from jobs.models import State
 from notices import slack
 from notices.links import path_of
@@ -71,8 +71,9 @@ def queue(member_id: UUID, notice_id: UUID, *, project_id: UUID) -> None:
         enqueue([_request(subscription_id, project_id, cause=str(row_id)) for row_id, subscription_id in owed])
 
 
-def register_lane() -> None:
-    register(Lane(name=LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=run))
+def push_lane() -> Lane:
+    """The lane as the workers know it."""
+    return Lane(name=LANE, queue=Queue.WORK, mode=Mode.QUEUE, handler=run)
 
 
 def content_of_test(path: str) -> Content:

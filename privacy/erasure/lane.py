@@ -22,7 +22,7 @@ from conversations.models import Conversation, Persona
 from jobs.errors import TryLater
 from jobs.failpoints import failpoint
 from jobs.fence import prove
-from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from jobs.models import State
 from privacy.erasure import mentions
 from privacy.erasure.calendar import settle_events
@@ -53,21 +53,19 @@ class Progress:
     is_over: bool = False
 
 
-def register_lane() -> None:
-    """Register the lane with the workers."""
-    register(
-        Lane(
-            name=LANE,
-            queue=Queue.WORK,
-            mode=Mode.QUEUE,
-            handler=run_erasure,
-            deadline=timedelta(minutes=5),
-            max_attempts=20,
-            slots=4,
-            lock=_lock_erasure,
-            on_failed=_fail,
-            on_run_again=_run_again,
-        )
+def erasure_lane() -> Lane:
+    """The lane as the workers know it."""
+    return Lane(
+        name=LANE,
+        queue=Queue.WORK,
+        mode=Mode.QUEUE,
+        handler=run_erasure,
+        deadline=timedelta(minutes=5),
+        max_attempts=20,
+        slots=4,
+        lock=_lock_erasure,
+        on_failed=_fail,
+        on_run_again=_run_again,
     )
 
 

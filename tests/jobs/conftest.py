@@ -29,7 +29,7 @@ def interrupt_lane() -> Iterator[Lane]:
 
 
 def _registered(lane: Lane) -> Iterator[Lane]:
-    lanes.register(lane)
+    lanes.register_lanes(lane)
     yield lane
     del lanes._lanes[lane.name]
 

@@ -279,7 +279,7 @@ def test_an_error_while_failing_a_job_does_not_affect_other_jobs(tenant, queue_l
         if job.id == flawed:
             raise KeyError("a bug in what the failure brings about")
 
-    lanes.register(replace(queue_lane, max_attempts=1, on_failed=on_failed))
+    lanes.register_lanes(replace(queue_lane, max_attempts=1, on_failed=on_failed))
     for job in sorted(take(queue_lane, 2), key=lambda job: job.id != flawed):
         expire(job)
     sweep()
@@ -317,7 +317,7 @@ def test_an_unknown_lane_does_not_stop_the_sweep(tenant, queue_lane, interrupt_l
     try:
         assert interrupt_lane.name not in sweep()
     finally:
-        lanes.register(interrupt_lane)
+        lanes.register_lanes(interrupt_lane)
     assert len(take(queue_lane)) == 1
 
 
@@ -336,7 +336,7 @@ def test_failing_a_job_locks_its_subject_first(tenant, queue_lane):
     lane = replace(
         queue_lane, lock=lambda subject: order.append("lock"), on_failed=lambda job, reason: order.append("on_failed")
     )
-    lanes.register(lane)
+    lanes.register_lanes(lane)
     add(tenant, lane)
     [job] = take(lane)
     fail_job(job, reason="broken")

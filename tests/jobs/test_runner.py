@@ -230,7 +230,7 @@ class Waiting:
 
     def __init__(self, lane: Lane, *, slots: int) -> None:
         self.lane = replace(lane, slots=slots, handler=self._wait)
-        lanes.register(self.lane)
+        lanes.register_lanes(self.lane)
         self.begun: list[UUID] = []
         self.release = asyncio.Semaphore(0)
         self.runner = Runner(queues=frozenset())

@@ -28,11 +28,6 @@ def queue_continuation(todo: Todo, approval: Approval, effect: Effect, *, answer
     _queue(todo, f"todo:{approval.pk}:{answer}:{effect.pk}:{effect.attempts}")
 
 
-def approval_of(key: str) -> UUID:
-    """The id of the approval whose run the job continues."""
-    return UUID(key.split(":")[1])
-
-
 def postponed_effects(approval: Approval, effects: Iterable[Effect]) -> set[UUID]:
     """The ids of the effects whose next attempt isn't due: another job, still queued, will make it."""
     effect_ids = {_retry_key(approval, effect): effect.pk for effect in effects if effect.attempts}

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from django.utils.translation import gettext
@@ -19,16 +20,17 @@ from django.utils.translation import gettext
 from jobs.errors import WrongState
 from jobs.failpoints import failpoint
 from jobs.fence import prove
-from jobs.lanes import ClaimedJob
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from jobs.models import State
 from jobs.outages import until_stored
 from tenancy.threads import in_db
 from todos.approvals import validity
+from todos.approvals.approve import LANE
 from todos.approvals.validity import InvalidApproval
 from todos.content.lifecycle import AGENT, transition
 from todos.executor.calls import AttemptedCall, execute_calls, record, settle_attempt
 from todos.executor.finish import fail_run, finish
-from todos.executor.job_keys import approval_of, postponed_effects
+from todos.executor.job_keys import postponed_effects
 from todos.executor.prompt import ExecuteContext
 from todos.executor.run_context import RunContext, load_run, lock_todo, todo_tx
 from todos.executor.steps import Step, build_context, store_frozen_step, take_step
@@ -45,6 +47,23 @@ class NextMove:
     run: RunContext
     calls: Sequence[UUID] = ()
     context: ExecuteContext | None = None
+
+
+def todo_lane() -> Lane:
+    """The lane as the workers know it."""
+    return Lane(
+        name=LANE,
+        queue=Queue.WORK,
+        mode=Mode.QUEUE,
+        handler=run_todo,
+        # Ten model steps with their tool calls, and a minute's wait for an unavailable model.
+        deadline=timedelta(minutes=15),
+        max_attempts=8,
+        lock=lock_subject,
+        on_failed=fail_todo,
+        on_run_again=refuse_run,
+        task="execute_todo",
+    )
 
 
 async def run_todo(job: ClaimedJob) -> None:
@@ -96,7 +115,7 @@ def decide_next_move(job: ClaimedJob, attempted: AttemptedCall | None = None) ->
         run = load_run(todo, approval_context=attempted.approval_context if attempted else None)
         if attempted is not None:
             settle_attempt(todo, attempted, run=run)
-        run = _prepare_run(todo, run, approval_id=approval_of(job.key))
+        run = _prepare_run(todo, run, approval_id=job.cause_id)
         if run is None:
             prove(job, finish=State.SKIPPED, error=f"This todo {TodoStatus(todo.status).predicate}.")
             return None

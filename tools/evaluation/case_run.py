@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from jobs.errors import WrongState
 from jobs.failpoints import failpoint
 from jobs.fence import job_tx, prove
-from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from jobs.model_client import call_rows, model_client
 from jobs.models import ModelCall, State
 from llm.errors import LlmError
@@ -47,20 +47,19 @@ class CaseRun:
     model: ModelSpec
 
 
-def register_lane() -> None:
-    register(
-        Lane(
-            name=LANE,
-            queue=Queue.WORK,
-            mode=Mode.QUEUE,
-            handler=run_case,
-            deadline=timedelta(seconds=120),
-            max_attempts=4,
-            slots=SLOTS,
-            lock=_lock,
-            on_failed=fail_case,
-            on_run_again=refuse_run_again,
-        )
+def case_lane() -> Lane:
+    """The lane as the workers know it."""
+    return Lane(
+        name=LANE,
+        queue=Queue.WORK,
+        mode=Mode.QUEUE,
+        handler=run_case,
+        deadline=timedelta(seconds=120),
+        max_attempts=4,
+        slots=SLOTS,
+        lock=_lock,
+        on_failed=fail_case,
+        on_run_again=refuse_run_again,
     )
 
 

@@ -95,11 +95,6 @@ def sync_job(effect: Effect, booking_id: UUID, *, run_after: datetime | None = N
     )
 
 
-def effect_id_of(key: str) -> UUID:
-    """Return the effect's id from the key of its job."""
-    return UUID(key.split(":")[1])
-
-
 def catch_up(project: Project, *, unanswered_only: bool = False) -> int:
     """Plan the sync of upcoming bookings that the calendar is missing, and return their number.
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from jobs.enqueue import enqueue
 from jobs.failpoints import failpoint
 from jobs.fence import prove
-from jobs.lanes import ClaimedJob, Lane, Mode, Queue, register
+from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from jobs.models import State
 from jobs.outages import until_stored
 from outbound.errors import BlockedAddress, InvalidRequest, NotSent, OutboundError, Unreadable
@@ -36,7 +36,7 @@ from tools.models import AfterAction, Booking, BookingState, Effect, EffectState
 from tools.services.calendar.availability import KIND, calendar_client
 from tools.services.calendar.caldav_client import Calendar, SignInRefused, describe_status, is_sign_in_refused
 from tools.services.calendar.event import build_event, event_name
-from tools.services.calendar.event_sync import LANE, SUPERSEDED, catch_up, effect_id_of, plan_sync, sync_job
+from tools.services.calendar.event_sync import LANE, SUPERSEDED, catch_up, plan_sync, sync_job
 from tools.services.messaging.base import needs_reauth, refused_sign_in
 
 log = logging.getLogger(__name__)
@@ -93,18 +93,16 @@ class CalendarRun(EffectRun):
         raise TypeError("A calendar never answers later.")
 
 
-def register_lane() -> None:
-    """Register the lane with the workers."""
-    register(
-        Lane(
-            name=LANE,
-            queue=Queue.WORK,
-            mode=Mode.QUEUE,
-            handler=run_calendar,
-            lock=lock_booking,
-            on_failed=fail_calendar,
-            on_run_again=write_again,
-        )
+def calendar_lane() -> Lane:
+    """The lane as the workers know it."""
+    return Lane(
+        name=LANE,
+        queue=Queue.WORK,
+        mode=Mode.QUEUE,
+        handler=run_calendar,
+        lock=lock_booking,
+        on_failed=fail_calendar,
+        on_run_again=write_again,
     )
 
 
@@ -121,7 +119,7 @@ async def run_calendar(job: ClaimedJob) -> None:
 
 def fail_calendar(job: ClaimedJob, reason: str) -> None:
     """Record the job's final failure. An effect in `sending` may have happened, so it becomes unknown."""
-    effect = Effect.objects.get(pk=effect_id_of(job.key))
+    effect = Effect.objects.get(pk=job.cause_id)
     CalendarRun(effect, job.subject_id).fail(reason)
 
 
@@ -146,7 +144,7 @@ def _job_transaction(job: ClaimedJob) -> Iterator[Booking]:
 
 def _begin(job: ClaimedJob) -> SyncContext | None:
     with _job_transaction(job) as booking:
-        effect = Effect.objects.get(pk=effect_id_of(job.key))
+        effect = Effect.objects.get(pk=job.cause_id)
         run = CalendarRun(effect, booking.pk)
         try:
             connection = _connection(effect, booking)
