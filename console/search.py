@@ -30,6 +30,7 @@ from conversations.models import (
     Message,
 )
 from projects.models import Project
+from tenancy.postgresql.planning import planned_for_values
 from tenancy.prepared_queries import PreparedValues
 from tools.models import Escalation, EscalationState
 
@@ -244,7 +245,8 @@ def _last(messages: list[Message]) -> MessageMatches:
 def newest_ids(rows: QuerySet[Conversation], *, most: int, skipped: int = 0) -> list[UUID]:
     """The keys of a page of conversations, latest activity first."""
     page = rows.order_by("-updated_at", "-id")[skipped : skipped + most]
-    return list(page.values_list("pk", flat=True))
+    with planned_for_values():
+        return list(page.values_list("pk", flat=True))
 
 
 def _holding(
@@ -266,7 +268,7 @@ def _holding(
         names = [f"filter_{place}" for place in range(len(own))]
         narrowed = f"and c.id in ({sql % tuple(f'%({name})s' for name in names)})"
         values |= dict(zip(names, own, strict=True))
-    with connection.cursor() as cursor:
+    with planned_for_values(), connection.cursor() as cursor:
         cursor.execute(HOLDING.format(narrowed=narrowed, **source), values)
         return [row[0] for row in cursor.fetchall()]
 

@@ -32,6 +32,7 @@ from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.key import Scope
 from projects.models.permissions import Entry
+from tenancy.postgresql.planning import planned_for_values
 from tenancy.scope import tenant_tx
 from todos.executor.resume import why_not_repeatable
 from tools.models import Effect, EffectState
@@ -155,7 +156,8 @@ def _return_url(request: HttpRequest) -> str:
 def _shown(project: Project, query: ListQuery, *, zone: str) -> dict[str, Any]:
     rows = Effect.objects.filter(project_id=project.pk)
     numbers = {row["state"]: row["count"] for row in rows.order_by().values("state").annotate(count=Count("pk"))}
-    found = list(narrowed(rows, query).order_by("-created_at", "-id")[: PAGE + 1])
+    with planned_for_values():
+        found = list(narrowed(rows, query).order_by("-created_at", "-id")[: PAGE + 1])
     return {
         "query": query,
         "tabs": _tabs(query, numbers),

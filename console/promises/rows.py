@@ -23,6 +23,7 @@ from conversations.models import Conversation
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
+from tenancy.postgresql.planning import planned_for_values
 from tenancy.prepared_queries import PreparedQuery, PreparedValues
 from todos.models import Todo, TodoStatus
 from tools.models import EffectState, Evidence, Promise, PromiseOwner, PromiseState
@@ -124,7 +125,8 @@ def list_promises(
     rows = find_promises(own, period=period, state=state, tool=tool, spoken=spoken, hour=hour)
     if before:
         rows = rows.filter(pk__lt=before)
-    found = list(rows.order_by("-id")[: PAGE + 1])
+    with planned_for_values():
+        found = list(rows.order_by("-id")[: PAGE + 1])
     return PromisePage(
         days=_by_day(_rows(found[:PAGE], zone=zone, now=now), found[:PAGE], zone=zone, now=now),
         next=found[PAGE - 1].pk if len(found) > PAGE else None,

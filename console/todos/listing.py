@@ -18,6 +18,7 @@ from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
 from console.todos.labels import SOURCES, STATUS_LABELS, undeliverable_warning
 from projects.models.permissions import Entry
+from tenancy.postgresql.planning import planned_for_values
 from todos.approvals.validity import may_approve, undeliverable_of, why_not_runnable
 from todos.content.deliverability import TextRefusal
 from todos.content.snapshot import compiled_tools, content_of, hash_of
@@ -80,7 +81,8 @@ def list_of(entry: Entry, query: ListQuery, *, zone: str) -> dict[str, Any]:
     """Context for `todos/list.html`. Requires the tenant's transaction."""
     project, tools = entry.project, compiled_tools(entry.project)
     own = Todo.objects.filter(project=project).select_related("type", "project", "effect")
-    found = list(narrowed(own, query).order_by("-created_at", "-id")[: PAGE + 1])
+    with planned_for_values():
+        found = list(narrowed(own, query).order_by("-created_at", "-id")[: PAGE + 1])
     shown = found[:PAGE]
     counts = status_counts(project)
     rows = rows_of(shown, entry, tools=tools, zone=zone)

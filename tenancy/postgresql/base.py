@@ -119,12 +119,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self._outage.is_on:
             self._reconnect()
         try:
-            self._send(begin_statement())
+            self.run_command(begin_statement())
         except OperationalError:
             if self._outage.is_on:
                 raise
             self._reconnect()
-            self._send(begin_statement())
+            self.run_command(begin_statement())
 
     def require_open(self) -> None:
         """Connect, or replace a connection that a restart of the server has closed, outside of a transaction."""
@@ -139,20 +139,21 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self.connect()
 
     def _commit(self) -> None:
-        self._send("commit")
+        self.run_command("commit")
 
     def _rollback(self) -> None:
-        self._send("rollback")
+        self.run_command("rollback")
 
     def _savepoint_rollback(self, sid: str) -> None:
-        self._send(self.ops.savepoint_rollback_sql(sid))
+        self.run_command(self.ops.savepoint_rollback_sql(sid))
 
     def _set_autocommit(self, autocommit: bool) -> None:
         """Set psycopg's autocommit only if it differs."""
         if self.connection.autocommit != autocommit:
             super()._set_autocommit(autocommit)  # type: ignore[misc]  # missing from the stubs
 
-    def _send(self, text: str) -> None:
+    def run_command(self, text: str) -> None:
+        """Run a statement that begins, sets up or ends a transaction."""
         if self.connection is not None:
             with self.wrap_database_errors:
                 command(self.connection, text)

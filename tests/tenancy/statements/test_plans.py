@@ -15,6 +15,7 @@ from conversations.turns.services import start_conversation
 from jobs import claims, fence
 from tenancy.ids import uuid7
 from tenancy.postgresql import prepared
+from tenancy.postgresql.planning import planned_for_values
 from tenancy.postgresql.prepared import Prepared
 from tenancy.scope import tenant_tx
 from tenancy.write_batch import insert_rows
@@ -55,6 +56,22 @@ def test_a_plan_made_for_an_empty_tenant_uses_keys_for_a_large_one(tenant: Tenan
         plan = execute(cursor, tenant, conversation)
         cursor.execute("deallocate found_by_keys")
     assert max(rows_read(node) for node in nodes(plan)) < PER_TENANT / 20
+
+
+def test_a_narrowed_list_is_planned_for_its_values(tenant: Tenant) -> None:
+    """A plan for all values can't use an index of only the rows that a filter finds. Other statements keep theirs."""
+    text = "prepare flagged (text) as select id from conversations_conversation where flag <> $1"
+    with tenant_tx(tenant.organization.pk), connection.cursor() as cursor:
+        cursor.execute("set local plan_cache_mode = force_generic_plan")
+        cursor.execute(text)
+        cursor.execute("explain (format json) execute flagged ('')")
+        assert "$1" in json.dumps(plan_of(cursor))
+        with planned_for_values():
+            cursor.execute("explain (format json) execute flagged ('')")
+            assert "$1" not in json.dumps(plan_of(cursor))
+        cursor.execute("show plan_cache_mode")
+        assert cursor.fetchone() == ("auto",)
+        cursor.execute("deallocate flagged")
 
 
 def test_a_plan_made_for_a_small_table_is_renewed_while_the_table_grows(database: None) -> None:
