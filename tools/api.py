@@ -13,7 +13,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from projects.api.pagination import PAGED
+from projects.api.pagination import PAGED, UNPAGED
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page, TypedResponse
 from projects.api.views import ProjectView
@@ -63,6 +63,7 @@ class Tools(ProjectView):
             OpenApiParameter(
                 "channel", OpenApiTypes.STR, enum=CHANNELS, description="the channel to compile for; default chat"
             ),
+            *UNPAGED,
         )
     }
 
@@ -70,7 +71,7 @@ class Tools(ProjectView):
     def get(self, request: Request) -> TypedResponse[Page[ToolPayload]]:
         """List the compiled catalogue: every tool, offered or not, with the reason."""
         compiled = compile_tools(self.project, channel=request.query_params.get("channel") or "chat")
-        return TypedResponse({"results": [tool_payload(tool) for tool in compiled], "next": None})
+        return self.whole([tool_payload(tool) for tool in compiled])
 
 
 class Promises(ProjectView):

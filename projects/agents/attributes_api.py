@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from projects.agents.attribute_changes import KEY, KEY_RULE
 from projects.api.openapi_types import pattern_schema
+from projects.api.pagination import UNPAGED
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page, TypedResponse
 from projects.api.views import ProjectView
@@ -30,12 +31,13 @@ class AttributeInput(StrictSerializer):
 
 class Attributes(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
+    queries: ClassVar = {"GET": UNPAGED}
 
     @extend_schema(operation_id="attributes_list")
     def get(self, request: Request) -> TypedResponse[Page[AttributePayload]]:
         """List the project's attributes, including those inherited from the organization."""
         found = every_attribute(self.project)
-        return TypedResponse({"results": [attribute_payload(found[key]) for key in sorted(found)], "next": None})
+        return self.whole([attribute_payload(found[key]) for key in sorted(found)])
 
 
 class AttributeDetail(ProjectView):

@@ -41,6 +41,12 @@ PAGED = (
     ),
 )
 
+# The same for a list that is always one page, so that a client reads every list alike.
+UNPAGED = tuple(
+    OpenApiParameter(one.name, one.type, description="Accepted as by every list. This one is always one page.")
+    for one in PAGED
+)
+
 M = TypeVar("M", bound=Model)
 P = TypeVar("P")
 

@@ -21,7 +21,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from projects.api.authentication import HEAD_AS_GET, Caller, PendingAuth, TenantAuthentication, not_authenticated
-from projects.api.pagination import PAGED, Pages
+from projects.api.pagination import PAGED, Pages, check_page
 from projects.api.schema import Schema
 from projects.api.typed_responses import Page, TypedResponse
 from projects.common.api_error import ApiError
@@ -62,7 +62,7 @@ class TenantView(APIView):
     """
 
     scopes: ClassVar[Mapping[str, Scope]] = {}
-    # Query parameters by HTTP method. Misspelled names and values outside an `enum` never reach the handler.
+    # Query parameters by HTTP method. Other names and values outside an `enum` never reach the handler.
     queries: ClassVar[Mapping[str, Sequence[OpenApiParameter]]] = {}
     # Methods whose queries look rows up by key only, so that generic plans are safe.
     plans_once: ClassVar[frozenset[str]] = frozenset()
@@ -149,6 +149,11 @@ class ProjectView(TenantView):
         checker = _shared_serializer(serializer)  # type: ignore[arg-type]  # mypy rejects a class as a cache key
         return dict(checker.run_validation(self.request.data))
 
+    def whole(self, results: list[P]) -> TypedResponse[Page[P]]:
+        """A list that is always one page. Raises ApiError for an invalid `limit` or `cursor`."""
+        check_page(self.request)
+        return TypedResponse({"results": results, "next": None})
+
     def page(
         self, rows: QuerySet[M] | list[M], present: Callable[[M], P], *, ordering: str = "-id"
     ) -> TypedResponse[Page[P]]:
@@ -167,20 +172,19 @@ def _shared_serializer(serializer: type[BaseSerializer[Any]]) -> BaseSerializer[
 
 
 def check_query(params: QueryDict, *, declared: Iterable[OpenApiParameter], others: Sequence[str]) -> None:
-    """Reject misspelled parameters, repeated parameters, and values that a parameter's declaration excludes.
+    """Reject unknown parameters, repeated parameters, and values that a parameter's declaration excludes.
 
     `others` are names that every view accepts. Raises ApiError.
     """
     parameters = {parameter.name: parameter for parameter in declared}
     known = [*parameters, *others]
     for name, values in params.lists():
-        if name in known:
-            if len(values) > 1:
-                raise ApiError("repeated_parameter", f"{name} appears more than once; send it once.", field=name)
-            if name in parameters:
-                _check_value(parameters[name], values[0])
-        elif near := get_close_matches(name[:MAX_SHOWN], known, n=1, cutoff=SIMILARITY_CUTOFF):
-            raise ApiError("unknown_parameter", _refusal(name, near[0], known=known), field=name[:MAX_SHOWN])
+        if name not in known:
+            raise ApiError("unknown_parameter", _refusal(name, known=known), field=name[:MAX_SHOWN])
+        if len(values) > 1:
+            raise ApiError("repeated_parameter", f"{name} appears more than once; send it once.", field=name)
+        if name in parameters:
+            _check_value(parameters[name], values[0])
 
 
 def _check_value(parameter: OpenApiParameter, value: str) -> None:
@@ -200,5 +204,9 @@ def _check_choice(name: str, value: str, *, choices: Sequence[Any] | None) -> No
     raise ApiError(f"invalid_{name}", f"{name} must be one of: {', '.join(choices)}.{hint}", field=name)
 
 
-def _refusal(name: str, near: str, *, known: Sequence[str]) -> str:
-    return f"Unknown parameter '{name[:MAX_SHOWN]}'. Did you mean '{near}'? Allowed here: {', '.join(known)}."
+def _refusal(name: str, *, known: Sequence[str]) -> str:
+    shown = name[:MAX_SHOWN]
+    near = get_close_matches(shown, known, n=1, cutoff=SIMILARITY_CUTOFF)
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    allowed = f"Allowed here: {', '.join(known)}." if known else "None is allowed here."
+    return f"Unknown parameter '{shown}'.{hint} {allowed}"

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from projects.api.idempotency import idempotent
-from projects.api.pagination import PAGED, check_page
+from projects.api.pagination import PAGED
 from projects.api.serializers import StrictSerializer, TextField
 from projects.api.typed_responses import Created, Page, TypedResponse
 from projects.api.views import ProjectView
@@ -102,8 +102,7 @@ class Articles(KnowledgeView):
         """List articles by title, without their bodies. With `q`, search them and return passages."""
         state, question = self.asked_state(), request.query_params.get("q", "")
         if question.strip():
-            check_page(request)
-            return TypedResponse({"results": self._found(question, state), "next": None})
+            return self.whole(self._found(question, state))
         rows = Article.objects.filter(project=self.project)
         if state is not None:
             rows = rows.filter(published_at__isnull=not state)

@@ -10,6 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from projects.api.pagination import UNPAGED
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page, TypedResponse
 from projects.api.views import ProjectView
@@ -61,11 +62,12 @@ class LimitPayload(TypedDict):
 
 class Limits(ProjectView):
     scopes: ClassVar = {"GET": Scope.READ}
+    queries: ClassVar = {"GET": UNPAGED}
 
     @extend_schema(operation_id="limits_list")
     def get(self, request: Request) -> TypedResponse[Page[LimitPayload]]:
         """Returns the use of each limit, of the project and then of its organization."""
-        return TypedResponse({"results": [limit_payload(usage) for usage in usage_of(self.project)], "next": None})
+        return self.whole([limit_payload(usage) for usage in usage_of(self.project)])
 
 
 class LimitDetail(ProjectView):
