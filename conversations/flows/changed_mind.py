@@ -1,5 +1,4 @@
-"""A changed mind: a customer's new word cancels what was planned with the old one and has not begun, and ends the promise of a
-message that was never sent and that they no longer want.
+"""A changed mind: a customer's new word cancels what was planned with the old one and has not begun.
 
 The arguments of an effect are decided once and never rewritten. So an effect whose arguments the customer has overtaken
 is cancelled with its todo, its promise is withdrawn, and the agent is told. The new value goes out with a new promise
@@ -14,11 +13,11 @@ from typing import Any
 
 from django.db.models import Q
 
-from conversations.common.consents import OPT_INS, WITHDRAWN, consent_of
+from conversations.common.consents import OPT_INS
 from conversations.context.turn_context import TurnContext
 from conversations.flows.todo_events import told_to
 from conversations.live.event_log import ConversationLog
-from conversations.models import PersonaField, Turn
+from conversations.models import Turn
 from conversations.tool_runs.effects.conversation_run import ConversationRun
 from conversations.turns.customer_fields import FieldChange
 from jobs.errors import WrongState
@@ -27,10 +26,8 @@ from todos.content.versions import get_for_update
 from todos.models import Todo, TodoStatus
 from todos.services import cancel_todo
 from tools.engine import ledger
-from tools.engine.execution.consent import refusal_reason
-from tools.engine.policy import policy_of
-from tools.engine.promises import close_promise, settle_promises
-from tools.models import Effect, EffectOrigin, EffectState, Evidence, Promise, PromiseState
+from tools.engine.promises import settle_promises
+from tools.models import Effect, EffectOrigin, EffectState
 
 CHANGED = "The customer changed {field} from “{before}” to “{after}” before it began."
 LONGEST_VALUE = 60
@@ -52,22 +49,6 @@ def cancel_overtaken_effects(log: ConversationLog, context: TurnContext, changes
     for effect in _planned_before(context) if relevant else ():
         if (change := _overtaking(effect, relevant)) is not None:
             _cancel(log, effect, reason=_reason(change))
-
-
-def withdraw_unwanted_promises(log: ConversationLog, written: Sequence[PersonaField]) -> None:
-    """Withdraw the promises of messages that stayed in the outbox, if one of these fields refuses such messages. Needs the
-    conversation's lock.
-    """
-    refused = {consent_of(field.key) for field in written if field.key in OPT_INS and field.value == WITHDRAWN}
-    if not refused:
-        return
-    unsent = Promise.objects.filter(
-        conversation_id=log.conversation.pk, state=PromiseState.OPEN, evidence=Evidence.OUTBOX, effect__isnull=False
-    )
-    for promise_id, kind in unsent.values_list("pk", "effect__kind"):
-        consent = policy_of(kind).consent
-        if consent in refused:
-            close_promise(promise_id, state=PromiseState.WITHDRAWN, reason=refusal_reason(consent))
 
 
 def _planned_before(context: TurnContext) -> list[Effect]:

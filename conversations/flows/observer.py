@@ -7,7 +7,7 @@ from uuid import UUID
 from conversations.common.unconfirmed import PREFIX
 from conversations.context.turn_context import TurnContext, context_at_message
 from conversations.context.turn_context_cache import load_after_reply
-from conversations.flows.changed_mind import cancel_overtaken_effects, withdraw_unwanted_promises
+from conversations.flows.changed_mind import cancel_overtaken_effects
 from conversations.flows.group_commit import commit
 from conversations.live.event_log import ConversationLog
 from conversations.live.model_calls import add_calls, as_job_error, store_calls
@@ -80,7 +80,6 @@ def _write(
         has_unconfirmed=any(field.key.startswith(PREFIX) for field in context.fields),
     )
     cancel_overtaken_effects(log, context, kept.changes)
-    withdraw_unwanted_promises(log, kept.written)
     add_calls(log.writes, job, context.turn, records)
     refused = [refused_fact(fact, reason) for fact, reason in kept.refused]
     quality = observation.quality if isinstance(observation, RatedObservation) else None

@@ -1,4 +1,7 @@
-"""Changes of consents: a withdrawal always wins, and giving again takes the customer's own words, staff or the API."""
+"""Changes of consents: a withdrawal always wins, and giving again takes the customer's own words, staff or the API.
+
+A withdrawal also ends the promises of messages that were never sent, because nobody wants them any more.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,24 @@ from django.db.models import Q
 from conversations.common.consents import GIVEN, OPT_INS, WITHDRAWN, consent_of
 from conversations.common.contacts import contact_from_fields
 from conversations.context.transcript import TranscriptMessage
-from conversations.models import ConsentChange, ConsentSource, Message, MessageRole, Persona, PersonaField, Turn
+from conversations.models import (
+    ConsentChange,
+    ConsentSource,
+    Conversation,
+    Message,
+    MessageRole,
+    Persona,
+    PersonaField,
+    Turn,
+)
 from conversations.prompts.observer import Confidence, ObservedFact
 from tenancy.write_batch import insert_rows
-from tools.engine.execution.consent import BOUND_TO
+from tools.engine.execution.consent import BOUND_TO, refusal_reason
 from tools.engine.execution.handler import Consent
+from tools.engine.policy import policy_of
+from tools.engine.promises import close_promise
 from tools.engine.quotes import contains_words, is_quote_of
+from tools.models import EffectState, Evidence, Promise, PromiseState
 
 CONTACT_FIELDS = frozenset(BOUND_TO.values())
 NOT_OWN_WORDS = "The customer withdrew it. Only their own words since then, staff or the API give it again."
@@ -80,14 +95,41 @@ def record_given(persona: Persona, fields: Mapping[str, str], *, source: Consent
     opt_ins = [key for key in OPT_INS if fields.get(key) in (GIVEN, WITHDRAWN)]
     given = [Consented(key, fields[key] == GIVEN, source) for key in opt_ins]
     if given:
-        insert_rows(_changes(persona.pk, persona.project_id, _known(persona), given))
+        _record(_changes(persona.pk, persona.project_id, _known(persona), given))
     if not CONTACT_FIELDS.isdisjoint(fields):
         bind_refusals(persona)
 
 
 def bind_refusals(persona: Persona) -> None:
     """Apply the customer's refusals to the number and address that they have by now."""
-    insert_rows(_bound(persona.pk, persona.project_id, _known(persona)))
+    _record(_bound(persona.pk, persona.project_id, _known(persona)))
+
+
+def withdraw_unwanted_promises(changes: Iterable[ConsentChange]) -> None:
+    """Withdraw the promises of messages in the outbox, to the customer or the recipient of a withdrawn consent."""
+    for change in changes:
+        if change.is_given:
+            continue
+        conversations = Conversation.objects.filter(persona_id=change.persona_id)
+        is_theirs = Q(conversation_id__in=conversations.values("pk"))
+        if change.recipient:
+            is_theirs |= Q(effect__recipient=change.recipient)
+        unsent = Promise.objects.filter(
+            is_theirs,
+            project_id=change.project_id,
+            state=PromiseState.OPEN,
+            evidence=Evidence.OUTBOX,
+            effect__state=EffectState.DONE,
+        )
+        consent = cast(Consent, change.kind)
+        for promise_id, kind in unsent.values_list("pk", "effect__kind"):
+            if policy_of(kind).consent == consent:
+                close_promise(promise_id, state=PromiseState.WITHDRAWN, reason=refusal_reason(consent))
+
+
+def _record(changes: Sequence[ConsentChange]) -> None:
+    insert_rows(changes)
+    withdraw_unwanted_promises(changes)
 
 
 def _known(persona: Persona) -> dict[str, str]:

@@ -21,6 +21,7 @@ from conversations.turns.consents import (
     NotConsented,
     observed_consents,
     read_consent,
+    withdraw_unwanted_promises,
 )
 from conversations.turns.contact_changes import ASK_BACK, ask_back, confirmed_contacts, is_contact_change
 from conversations.turns.fact_evidence import own_words, why_unfounded
@@ -141,6 +142,7 @@ class _Storing:
         if self.consented or moved:
             consents = observed_consents(self.persona_id, self.current, self.consented, turn=self.turn, moved=moved)
             writes.insert(consents)
+            withdraw_unwanted_promises(consents)
 
     def _checked(self, fact: ObservedFact, known: PersonaField | None) -> tuple[str, Message | None]:
         """The value to store, and the message that gives a consent. Raises RefusedValue or NotConsented."""
