@@ -18,6 +18,8 @@ from llm.wire import OutputSchema
 
 Output = TypeVar("Output", bound=BaseModel)
 
+# A model's thoughts before its answer; some servers swallow their beginning.
+THOUGHTS = re.compile(r"\s*(?!\{|\[(?!THINK)|`|\s).*?(?:</think(?:ing)?>|\[/THINK\])", re.DOTALL | re.IGNORECASE)
 FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)\n?\s*```", re.DOTALL)
 MOST_PROBLEMS = 10
 LONGEST_SHOWN_ANSWER = 8000
@@ -78,7 +80,7 @@ def parse(text: str, *, output: type[Output]) -> Output:
     if "\\u0000" in text:
         raise Mismatch("- the answer: contains a NUL character")
     try:
-        return output.model_validate_json(_strip_fence(text), strict=True)
+        return output.model_validate_json(_bare_json(text), strict=True)
     except ValidationError as exc:
         problems = exc.errors(include_url=False, include_input=False, include_context=False)
     raise Mismatch("\n".join(_problem_line(problem["loc"], problem["msg"]) for problem in problems[:MOST_PROBLEMS]))
@@ -92,7 +94,7 @@ def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
     if "\\u0000" in text:
         raise Mismatch("- the answer: contains a NUL character")
     try:
-        value = _without_nulls(_require_storable(json.loads(_strip_fence(text))), schema)
+        value = _without_nulls(_require_storable(json.loads(_bare_json(text))), schema)
         validator = Draft202012Validator(schema, registry=Registry())
         problems = sorted(
             validator.iter_errors(value), key=lambda problem: [str(step) for step in problem.absolute_path]
@@ -141,7 +143,9 @@ def _problem_line(place: tuple[int | str, ...], message: str) -> str:
     return f"- {'.'.join(str(step) for step in place) or 'the answer'}: {message}"
 
 
-def _strip_fence(text: str) -> str:
+def _bare_json(text: str) -> str:
+    """The JSON of an answer, without thoughts before it and a fence around it."""
+    text = THOUGHTS.sub("", text, count=1) if THOUGHTS.match(text) else text
     fenced = FENCED.fullmatch(text.strip())
     return fenced.group(1) if fenced else text
 

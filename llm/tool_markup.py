@@ -1,7 +1,8 @@
-"""Tool calls that a model writes into its text, on servers that don't parse them.
+"""Tool calls and thoughts that a model writes into its text, on servers that don't parse them.
 
 `<tool_call>{…}</tool_call>` and its relatives never become text. A call of an offered tool, given as JSON, is taken as
-a tool call, as servers with a parser do; other markup is dropped.
+a tool call, as servers with a parser do; other markup is dropped. So are thoughts (`<think>…</think>`), whatever is in
+them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
     "[tool_call]": ("[/tool_call]",),
     f"{FENCE}tool_code": (FENCE,),
     f"{FENCE}tool_call": (FENCE,),
+    "<think>": ("</think>",),
+    "<thinking>": ("</thinking>",),
+    "[think]": ("[/think]",),
 }
+# The beginnings and ends of a model's thoughts.
+THOUGHTS = frozenset({"<think>", "</think>", "<thinking>", "</thinking>", "[think]", "[/think]"})
 # Ends without a beginning, which some servers swallow.
 STRAY = frozenset(end for ends in BLOCKS.values() for end in ends if end != FENCE)
 # Code that may be a call or part of the answer.
@@ -50,27 +56,40 @@ ARGUMENTS = ("arguments", "parameters")
 
 
 class MarkupFilter:
-    """Removes tool calls from a streamed text. One filter reads one answer.
+    """Removes tool calls and thoughts from a streamed text. One filter reads one answer.
 
-    `calls` are those of tools in `offered`. `has_dropped` is True if other markup was removed.
+    `calls` are those of tools in `offered`. `has_dropped` is True if other calls were removed, or if the answer held
+    nothing but thoughts.
     """
 
     def __init__(self, offered: Collection[str] = ()) -> None:
         self.calls: list[ToolCall] = []
-        self.has_dropped = False
+        self._has_dropped = False
         self._offered = frozenset(offered)
         self._held = ""
+        self._has_text = False
+        self._has_thoughts = False
+
+    @property
+    def has_dropped(self) -> bool:
+        return self._has_dropped or (self._has_thoughts and not self._has_text)
 
     def feed(self, text: str) -> str:
         """The text that can be shown after the next piece. What may be the beginning of a call is held back."""
         if not self._held and not SUSPECT.search(text):
-            return text
+            return self._shown(text)
         self._held += text
-        return "".join(self._released(is_end=False))
+        return self._shown("".join(self._released(is_end=False)))
 
     def close(self) -> str:
         """The rest of the text at the end of the answer. A call without its end is a call."""
-        return "".join(self._released(is_end=True))
+        return self._shown("".join(self._released(is_end=True)))
+
+    def _shown(self, text: str) -> str:
+        """The text, without the lines that are left empty before it by thoughts."""
+        shown = text if self._has_text or not self._has_thoughts else text.lstrip()
+        self._has_text = self._has_text or bool(shown.strip())
+        return shown
 
     def _released(self, *, is_end: bool) -> Iterator[str]:
         while self._held:
@@ -91,13 +110,16 @@ class MarkupFilter:
 
     def _remove(self, block: str) -> bool:
         """Take or drop the calls of a block. Return False for a block that is part of the answer."""
+        if _literal_of(block) in THOUGHTS:
+            self._has_thoughts = True
+            return True
         calls = list(_calls_in(block))
         if not calls and _is_text(block):
             return False
         for name, arguments in calls:
             if name in self._offered:
                 self.calls.append(ToolCall(f"call_text_{len(self.calls)}", name, arguments))
-        self.has_dropped = self.has_dropped or not calls or any(name not in self._offered for name, _ in calls)
+        self._has_dropped = self._has_dropped or not calls or any(name not in self._offered for name, _ in calls)
         return True
 
 

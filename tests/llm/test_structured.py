@@ -89,8 +89,9 @@ def test_an_answer_that_does_not_match_exactly_is_rejected(name: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["{}", "  {}\n", "```json\n{}\n```", "```\n{}\n```\n"])
-def test_bare_and_fenced_json_is_accepted(form: str) -> None:
-    assert parse(form.replace("{}", json.dumps(GOOD)), output=Report).title == 7
+@pytest.mark.parametrize("thoughts", ["", "<think>{a}</think>\n", "[THINK]Hm[/THINK]", "Hm, {a}.\n</think>\n\n"])
+def test_bare_and_fenced_json_is_accepted(form: str, thoughts: str) -> None:
+    assert parse(thoughts + form.replace("{}", json.dumps(GOOD)), output=Report).title == 7
 
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e999", '"\\ud800"', '{"\\udfff": 1}', '"\\u0000"'])

@@ -84,6 +84,20 @@ def test_other_text_stays_as_it_is(text: str, size: int) -> None:
     assert read(text, size=size) == (text, [], False)
 
 
+@pytest.mark.parametrize("size", SPLITS)
+@pytest.mark.parametrize(
+    "thoughts",
+    ["<think>I'll text {name}.\n</think>", f"<thinking>{CALL}</thinking>", "[THINK]<tool_call>[/THINK]", "</think>"],
+)
+def test_thoughts_are_no_text_and_hold_no_call(thoughts: str, size: int) -> None:
+    assert read(f"{thoughts}\n\nGood evening.", size=size) == ("Good evening.", [], False)
+
+
+@pytest.mark.parametrize("thoughts", ["<think>Hm.</think>\n", "<think>Hm, what"])
+def test_an_answer_of_thoughts_alone_is_no_answer(thoughts: str) -> None:
+    assert read(thoughts, size=3) == ("", [], True)
+
+
 def test_text_before_the_beginning_of_a_call_is_shown_at_once() -> None:
     assert MarkupFilter({"book"}).feed("One moment. <tool_c") == "One moment. "
 
