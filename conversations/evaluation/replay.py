@@ -33,6 +33,7 @@ from tools.engine.definition import Trigger
 from tools.engine.limits.model_budget import refuse_if_spent
 from tools.engine.skills.detect import Exchange
 from tools.engine.try_tools import with_drafts
+from tools.engine.verdicts import FURTHER
 from tools.models import Verdict
 
 MAX_TURNS = 50
@@ -200,7 +201,8 @@ async def _rehearse(client: Client, rehearsal: Rehearsal, context: ReplayContext
             records,
             conversation_id=context.conversation_id,
         )
-    after = {one.tool.name: ComparedVerdict(one.fired, one.rule, one.reason, one.quote) for one in judgements}
+    first = (one for one in judgements if one.rule != FURTHER)
+    after = {one.tool.name: ComparedVerdict(one.fired, one.rule, one.reason, one.quote) for one in first}
     return Rehearsed(context, differences=differences(context.found, after, tools=context.compared))
 
 
@@ -214,7 +216,7 @@ def differences(
 
 def _replay_context(turn: Turn, tools: Sequence[CompiledTool], *, called: Sequence[str]) -> ReplayContext:
     names = [*(tool.name for tool in tools), *called]
-    rows = Verdict.objects.filter(turn_id=turn.pk, tool__in=names)
+    rows = Verdict.objects.filter(turn_id=turn.pk, tool__in=names).exclude(rule=FURTHER)
     return ReplayContext(
         called=called,
         turn_id=turn.pk,

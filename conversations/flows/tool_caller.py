@@ -217,12 +217,13 @@ def _turn_of(conversation_id: UUID, seq: int) -> Turn:
 
 
 def _apply_ranking(log: ConversationLog, context: TurnContext, settled: Mapping[str, Resolution]) -> None:
-    """Run the remaining steps for the ranked tools. Promises without a winner are left to staff."""
+    """Run the remaining steps for the ranked tools. Promises that the ranking leaves without a tool are left to staff."""
     analysis = Analysis.objects.get(turn=context.turn)
     executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
+    source, reply = source_of(log, context), context.turn.reply
     for one in settled.values():
-        source = source_of(log, context)
-        create_todos(log, open_unsupported_promises(one.undecided_quotes, source=source, reason=one.why))
+        left = one.quotes_left(reply.content if reply else "")
+        create_todos(log, open_unsupported_promises(left, source=source, reason=one.why))
     before = step_data(analysis.steps, steps.EXECUTE)["effects"]
     analysis.steps = merge_steps([*analysis.steps, steps.EXECUTE.document(effects=[*before, *executed.document])])
     _finish(log, context, analysis, settled=settled)

@@ -25,7 +25,7 @@ from tools.engine.execution.plan import plan_commitments
 from tools.engine.ledger import job_for, store_verdicts
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import UNHEARD, PromiseSource, open_promises, open_unsupported_promises
-from tools.engine.verdicts import Judgement, unbacked_claims
+from tools.engine.verdicts import FURTHER, ONE_PER_ANSWER, Judgement, unbacked_claims
 from tools.models import Effect
 
 UNBACKED = "claim_unbacked"
@@ -71,7 +71,7 @@ def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Jud
     """Store the verdicts. Each fired one gets an effect with its job, and a wait if the tool has one.
 
     A tool that keeps promises gets one. An event that nobody is subscribed to gets no effect: its promise is left to
-    people, with a todo.
+    people, with a todo, and so is a further promise of a tool.
     """
     conversation, turn = log.conversation, context.turn
     store_verdicts(judgements, conversation_id=conversation.pk, turn_id=turn.pk)
@@ -80,6 +80,8 @@ def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Jud
         left = [one for one in judgements if one.fired and one.tool.name in unheard and one.tool.keeps_promise]
         quotes = [one.quote for one in left]
         create_todos(log, open_unsupported_promises(quotes, source=source_of(log, context), reason=UNHEARD))
+    further = [one.quote for one in judgements if one.rule == FURTHER]
+    create_todos(log, open_unsupported_promises(further, source=source_of(log, context), reason=ONE_PER_ANSWER))
     fired = [one for one in judgements if one.fired and one.tool.name not in unheard]
     if not fired:
         return Executed()

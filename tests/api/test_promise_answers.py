@@ -32,6 +32,21 @@ def test_an_open_promise_is_withdrawn_only_once(api: Client, tenant: Tenant) -> 
     assert error["message"] == "This promise is already withdrawn."
 
 
+@pytest.mark.parametrize("is_text", [True, False])
+def test_an_answer_holds_for_the_repetitions_of_a_promise(api: Client, tenant: Tenant, is_text: bool) -> None:
+    """Said twice, about one message in the outbox or about work that no tool can do."""
+    row = talk(tenant, "Hi")
+    effect = add_effect(tenant, row, state=EffectState.DONE) if is_text else None
+    first, again, other = (
+        add_promise(tenant, row, effect=one, quote=quote)
+        for one, quote in ((effect, "I'll do it."), (effect, "I'll do it."), (None, "I'll do another thing."))
+    )
+    answer(api, again.pk, answer="withdrawn")
+    with tenant.tx():
+        states = dict(Promise.objects.values_list("pk", "state"))
+    assert (states[first.pk], states[again.pk], states[other.pk]) == ("withdrawn", "withdrawn", "open")
+
+
 def test_a_promise_with_an_effect_in_progress_cannot_be_answered(api: Client, tenant: Tenant) -> None:
     row = talk(tenant, "Hi")
     promise = add_promise(tenant, row, effect=add_effect(tenant, row, state=EffectState.SENDING))

@@ -10,8 +10,7 @@ from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseSta
 
 Definition = Annotated[dict[str, Any], ToolDefinition]
 # Why a mentioned tool did not fire: a detection rule, a quote that is not in the reply or
-# that a tool told, a lost conflict, or a held
-# duplicate.
+# that a tool told, a lost conflict, a held duplicate, or another promise of the same reply.
 HeldBackBy = Annotated[
     str,
     Literal[
@@ -26,6 +25,7 @@ HeldBackBy = Annotated[
         "no_words",
         "relayed",
         "lost_rerank",
+        "further",
         "held",
     ],
 ]

@@ -1,4 +1,4 @@
-"""Answers of staff to a promise: kept by themselves, or withdrawn."""
+"""Answers of staff to a promise: kept by themselves, or withdrawn. An answer holds for its repetitions, too."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from jobs.errors import WrongState
 from projects.models import Project
 from tools.engine.hooks import promise_answered
+from tools.engine.promises import same_promises
 from tools.models import EffectState, Evidence, Promise, PromiseOwner, PromiseState
 
 # An effect that isn't over decides by itself; an unknown outcome is resolved on the effect.
@@ -49,10 +50,11 @@ ANSWERS = {PromiseState.KEPT: mark_kept, PromiseState.WITHDRAWN: withdraw_promis
 def _answer(
     project: Project, promise_id: UUID, *, states: tuple[PromiseState, ...], new_state: PromiseState, reason: str
 ) -> Promise:
-    """Close the promise by compare-and-set. The second of two concurrent answers raises WrongState."""
+    """Close the promise and its repetitions by compare-and-set. The second of two concurrent answers raises WrongState."""
     promise = Promise.objects.select_related("effect").get(project_id=project.pk, pk=promise_id)
     if promise.effect and promise.effect.state in UNFINISHED_STATES:
         raise WrongState(gettext("The promise’s effect isn’t finished yet and decides the outcome."))
+    repeated = list(same_promises(promise).filter(state__in=states).exclude(pk=promise_id))
     rows = Promise.objects.filter(pk=promise_id, state__in=states)
     evidence = Evidence.PERSON if new_state == PromiseState.KEPT else Evidence.NONE
     changes = {"evidence": evidence, "owner": PromiseOwner.NOBODY, "reason": reason[:MAX_REASON_LENGTH]}
@@ -60,5 +62,9 @@ def _answer(
     promise.refresh_from_db()
     if not is_answered:
         raise WrongState(gettext("This promise is already %(value)s.") % {"value": PromiseState(promise.state).value})
+    for one in repeated:
+        if Promise.objects.filter(pk=one.pk, state__in=states).update(state=new_state, closed_at=Now(), **changes):
+            one.refresh_from_db()
+            promise_answered.send(one)
     promise_answered.send(promise)
     return promise

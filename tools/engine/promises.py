@@ -151,6 +151,14 @@ def reopen_promise(promise_id: UUID, *, withdrawn_because: str) -> bool:
     return rows.update(state=PromiseState.OPEN, owner=PromiseOwner.STAFF, reason=NO_TOOL, closed_at=None) == 1
 
 
+def same_promises(promise: Promise) -> QuerySet[Promise]:
+    """The promise and its repetitions: those that share its effect, or without one those in the same words."""
+    rows = Promise.objects.filter(conversation_id=promise.conversation_id)
+    if promise.effect_id is not None:
+        return rows.filter(effect_id=promise.effect_id)
+    return rows.filter(effect=None, quote=promise.quote, tool=promise.tool)
+
+
 def identical_promises(promise_id: UUID) -> list[UUID]:
     """The promise and the others of its conversation with the same quote and tool."""
     promise = Promise.objects.get(pk=promise_id)

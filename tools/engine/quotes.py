@@ -69,6 +69,13 @@ def span_of(quote: str, text: str) -> Span | None:
     return Span(places[found.start].start, places[found.end - 1].end) if found else None
 
 
+def are_apart(quote: str, other: str, text: str) -> bool:
+    """True if the text contains both quotes, and they share no word of it."""
+    words = normalize_words(text)
+    one, another = (_find_all(_parts(part, words), words) for part in (quote, other))
+    return one is not None and another is not None and (one.end <= another.start or another.end <= one.start)
+
+
 def _parts(quote: str, words: str) -> list[str]:
     """The quote in one part if the text has it so, else what is left between its omissions."""
     if _find(normalize_words(quote), words) is not None:

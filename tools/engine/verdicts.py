@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop
 
 from tools.engine.catalogue import CompiledTool
 from tools.engine.definition import ActionType
-from tools.engine.quotes import is_quote_of, place_of, repeats
+from tools.engine.quotes import are_apart, is_quote_of, place_of, repeats
 from tools.engine.skills.detect import Detection, Exchange, Rule, ToolReading
 from tools.models import Effect, EffectState
 
@@ -32,6 +32,9 @@ WITHOUT_WORDS = gettext_noop("No words for it in this reply.")
 RELAYED = "relayed"
 PASSED_ON = gettext_noop("A tool told these words, and the agent passes them on.")
 VOID_RULES = frozenset({NO_WORDS, RELAYED})
+# The rule of another promise of a tool that fires for the first one in the answer. No model chooses it.
+FURTHER = "further"
+ONE_PER_ANSWER = gettext_noop("Its tool runs once per reply, for another promise. Someone has to do this.")
 SAID_EARLIER = gettext_noop("It was said in an earlier message, and judged then.")
 FIRES = gettext_noop("The agent commits to it now, and all conditions are met.")
 
@@ -51,14 +54,15 @@ class Judgement:
 def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], exchange: Exchange) -> list[Judgement]:
     """The verdicts on one answer, in the order of their quotes, before conflicts. Unknown tools are skipped.
 
-    A verdict rests on the agent's words in this answer, for tools with and without history. With a quote from an
-    earlier message it is held back; with any other quote, or none, it is void, as with one that a tool told the agent.
+    A tool has one verdict, and one more for each further promise of it in other words of the answer. A verdict rests on
+    the agent's words in this answer, for tools with and without history. With a quote from an earlier message it is held
+    back; with any other quote, or none, it is void, as with one that a tool told the agent.
     """
     by_name = {tool.name: tool for tool in tools}
     readings = (reading for detection in detections for reading in detection.verdicts if reading.tool in by_name)
-    judgements = _one_per_tool(
-        _with_words(_judge_one(reading, by_name[reading.tool]), exchange=exchange) for reading in readings
-    )
+    all_read = [_with_words(_judge_one(reading, by_name[reading.tool]), exchange=exchange) for reading in readings]
+    chosen = _one_per_tool(all_read)
+    judgements = [*chosen, *_further_promises(all_read, chosen=chosen, answer=exchange.answer)]
     return sorted(judgements, key=lambda judgement: _position(judgement.quote, exchange.answer))
 
 
@@ -100,6 +104,18 @@ def _one_per_tool(judgements: Iterable[Judgement]) -> list[Judgement]:
         if current is None or _rank(judgement) > _rank(current):
             best[judgement.tool.name] = judgement
     return list(best.values())
+
+
+def _further_promises(
+    judgements: Iterable[Judgement], *, chosen: Iterable[Judgement], answer: str
+) -> Iterator[Judgement]:
+    """The promises of tools that fire already, in other words of the answer. Nothing runs for them."""
+    taken = {one.tool.name: [one.quote] for one in chosen if one.fired and one.tool.keeps_promise}
+    for judgement in judgements:
+        quotes = taken.get(judgement.tool.name, [])
+        if judgement.fired and quotes and all(are_apart(judgement.quote, quote, answer) for quote in quotes):
+            quotes.append(judgement.quote)
+            yield replace(judgement, fired=False, rule=FURTHER, reason=ONE_PER_ANSWER)
 
 
 def _rank(judgement: Judgement) -> tuple[bool, bool]:

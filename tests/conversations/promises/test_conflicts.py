@@ -188,9 +188,9 @@ def test_an_undecided_conflict_leaves_each_of_two_promises_to_staff(desk: Desk) 
     assert sorted(todo.quote for todo in todos_of(desk)) == sorted(quotes)
 
 
-def reading_of(desk: Desk, name: str) -> dict[str, Any]:
+def reading_of(desk: Desk, name: str, *, quote: str = PROMISE) -> dict[str, Any]:
     conditions = [{"name": one, "met": True} for one in judgement(desk, name).tool.definition.conditions]
-    return {"quote": PROMISE, "tool": name, "conditions": conditions, "rule": None}
+    return {"quote": quote, "tool": name, "conditions": conditions, "rule": None}
 
 
 def test_a_ranking_with_a_winner_leaves_nothing_to_staff(desk: Desk) -> None:
@@ -199,6 +199,33 @@ def test_a_ranking_with_a_winner_leaves_nothing_to_staff(desk: Desk) -> None:
     desk.analyse(PROMISE)
     assert [(promise.tool, promise.state) for promise in desk.promises()] == [(LINK, "open")]
     assert todos_of(desk) == []
+
+
+TEXT, LINK_WORDS = "I'll text you the address", "I'll also text you the link to your booking"
+
+
+def test_a_promise_in_other_words_that_lost_the_ranking_is_left_to_staff(desk: Desk) -> None:
+    """One tool of a tag runs per reply, and the agent promised two things."""
+    readings = [reading_of(desk, SMS, quote=TEXT), reading_of(desk, LINK, quote=LINK_WORDS)]
+    desk.model.script("detect", match=f"## {SMS}\n", json={"verdicts": readings, "unserved": []})
+    desk.ranks(**{SMS: 80, LINK: 40})
+    desk.analyse(f"{TEXT}. {LINK_WORDS}.")
+    assert [(one.quote, one.tool, one.owner) for one in desk.promises()] == [
+        (TEXT, SMS, "tool"),
+        (LINK_WORDS, "", "staff"),
+    ]
+
+
+def test_a_second_promise_of_the_same_tool_is_left_to_staff(desk: Desk) -> None:
+    """The tool runs once per reply, and neither promise is forgotten."""
+    again = "And I'll text you the menu"
+    readings = [reading_of(desk, SMS, quote=quote) for quote in (TEXT, again, "text you the address")]
+    desk.model.script("detect", match=f"## {SMS}\n", json={"verdicts": readings, "unserved": []})
+    turn = desk.analyse(f"{TEXT}. {again}.")
+    assert [(one["tool"], one["rule"]) for one in turn["verdicts"]] == [(SMS, None), (SMS, "further")]
+    assert [(one.quote, one.tool, one.owner) for one in desk.promises()] == [(again, "", "staff"), (TEXT, SMS, "tool")]
+    with desk.tenant.tx():
+        assert Todo.objects.get().quote == again
 
 
 @pytest.mark.requirement("N13")

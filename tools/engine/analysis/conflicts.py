@@ -11,6 +11,7 @@ from llm.client import Client
 from llm.errors import LengthCut, Refused, SchemaMismatch
 from llm.requests import Recorder
 from llm.types import ModelSpec
+from tools.engine.quotes import are_apart
 from tools.engine.skills.detect import Exchange
 from tools.engine.skills.rerank import Ranking, rerank_conflict
 from tools.engine.verdicts import Judgement
@@ -37,19 +38,21 @@ class Conflicts:
 @dataclass(frozen=True)
 class Resolution:
     """The result of ranking one tag's candidates. `winner` is None if the ranking was inconclusive; `why` is the
-    reason.
+    reason for what is left to staff.
     """
 
     winner: str | None
     judgements: list[Judgement]
     why: str = ""
 
-    @property
-    def undecided_quotes(self) -> list[str]:
-        """The promises that an inconclusive ranking leaves to staff. Of quotes that overlap, the longest remains."""
-        if self.winner is not None:
-            return []
-        words = {normalize_words(one.quote): one.quote for one in self.judgements if one.tool.keeps_promise}
+    def quotes_left(self, answer: str) -> list[str]:
+        """The promises that the ranking leaves to staff: all of an inconclusive one, else those of the others that are
+        in other words of the answer than the winner's. Of quotes that overlap, the longest remains.
+        """
+        won = [one.quote for one in self.judgements if one.tool.name == self.winner]
+        lost = (one.quote for one in self.judgements if one.tool.name != self.winner and one.tool.keeps_promise)
+        left = [quote for quote in lost if all(are_apart(quote, other, answer) for other in won)]
+        words = {normalize_words(quote): quote for quote in left}
         return [quote for one, quote in words.items() if not any(one != other and one in other for other in words)]
 
 
@@ -65,7 +68,7 @@ def identify_conflicts(judgements: Iterable[Judgement]) -> Conflicts:
     return Conflicts(
         tags={tag: [rival.tool.name for rival in rivals] for tag, rivals in tags.items()},
         contested=contested,
-        decided=[judgement for judgement in judged if judgement.tool.name not in waiting],
+        decided=[one for one in judged if not one.fired or one.tool.name not in waiting],
     )
 
 
@@ -104,6 +107,7 @@ def resolve_conflict(tag: str, rivals: Sequence[Judgement], ranking: Ranking | N
     return Resolution(
         winner=winner,
         judgements=[rival if rival.tool.name == winner else _lost(rival, reason) for rival in rivals],
+        why=f"Of the tools with the tag {tag}, one runs per reply: {winner}.",
     )
 
 
