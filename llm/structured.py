@@ -26,7 +26,14 @@ LONGEST_SHOWN_ANSWER = 8000
 
 
 class Mismatch(ValueError):
-    """The answer doesn't match the schema. The message says where and why, without quoting the answer."""
+    """The answer doesn't match the schema. The message says where and why, without quoting the answer.
+
+    `first` is the first problem that a JSON Schema from outside has found.
+    """
+
+    def __init__(self, message: str, *, first: ValidationProblem | None = None) -> None:
+        super().__init__(message)
+        self.first = first
 
 
 @cache
@@ -109,7 +116,8 @@ def parse_object(text: str, *, schema: dict[str, Any]) -> dict[str, Any]:
         raise Mismatch("- the answer: is not an object")
     if problems:
         raise Mismatch(
-            "\n".join(_problem_line(tuple(one.absolute_path), _requirement(one)) for one in problems[:MOST_PROBLEMS])
+            "\n".join(_problem_line(tuple(one.absolute_path), _requirement(one)) for one in problems[:MOST_PROBLEMS]),
+            first=problems[0],
         )
     return value
 

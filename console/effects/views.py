@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +36,7 @@ from projects.models.permissions import Entry
 from tenancy.postgresql.planning import planned_for_values
 from tenancy.scope import tenant_tx
 from todos.executor.resume import why_not_repeatable
+from tools.engine.tool_words import title_of_tool
 from tools.models import Effect, EffectState
 
 PAGE = 40
@@ -161,13 +163,23 @@ def _shown(project: Project, query: ListQuery, *, zone: str) -> dict[str, Any]:
     return {
         "query": query,
         "tabs": _tabs(query, numbers),
-        "tools": list(rows.order_by("tool").values_list("tool", flat=True).distinct()),
+        "tools": _tool_options(rows),
         "rows": _rows(found[:PAGE], zone=zone),
         "next": query.address(before=found[PAGE - 1].pk) if len(found) > PAGE else "",
         "is_first": query.before is None,
         "has_any": bool(numbers),
         **open_questions(project, zone=zone),
     }
+
+
+def _tool_options(rows: QuerySet[Effect]) -> list[dict[str, str]]:
+    """The tools to filter by, by title. Those that share a title have their names beside it."""
+    titles = {name: title_of_tool(name) for name in rows.order_by("tool").values_list("tool", flat=True).distinct()}
+    shared = Counter(titles.values())
+    options = [
+        {"value": name, "title": f"{title} ({name})" if shared[title] > 1 else title} for name, title in titles.items()
+    ]
+    return sorted(options, key=lambda option: option["title"].casefold())
 
 
 def parse_query(parameters: QueryDict) -> ListQuery:

@@ -7,7 +7,7 @@ from typing import Any
 from django.http import QueryDict
 
 from console.csv_export import Batch, CsvList, page_by_id
-from console.people.audit_log import list_changes
+from console.people.audit_labels import list_changes
 from projects.models import AuditEntry
 from projects.models.key import Scope
 from projects.models.permissions import Entry

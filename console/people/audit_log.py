@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
@@ -15,6 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from console.layout import shell_context
+from console.people.audit_labels import Change, list_changes, subject_of
 from console.timestamps import Timestamp, format_timestamp
 from projects.common.translation import lazy
 from projects.models import AuditAction, AuditEntry, User
@@ -93,15 +94,6 @@ OF_THEMSELVES: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Change:
-    """One changed value; empty where there was none before or is none after."""
-
-    name: str
-    before: str
-    after: str
-
-
-@dataclass(frozen=True)
 class EntryRow:
     id: str
     icon: str
@@ -150,21 +142,6 @@ def _sentence(entry: AuditEntry) -> SafeString:
     """The entry as a sentence, with the names in bold."""
     alone = OF_THEMSELVES.get(entry.action) if entry.subject == entry.actor else None
     sentence = alone or SENTENCES[entry.action]
-    names = {"actor": entry.actor, "subject": entry.subject}
+    names = {"actor": entry.actor, "subject": subject_of(entry)}
     bold = {name: format_html('<b class="tb">{}</b>', text) for name, text in names.items()}
     return mark_safe(conditional_escape(str(sentence)) % bold)  # noqa: S308  # both parts are escaped
-
-
-def list_changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Change]:
-    """The values that differ, with readable names."""
-    for name in dict.fromkeys((*before, *after)):
-        was, is_now = _words(before.get(name)), _words(after.get(name))
-        if was != is_now:
-            yield Change(name.replace("_", " ").capitalize(), was, is_now)
-
-
-def _words(value: Any) -> str:
-    """A value as text: lists joined by commas, None as an empty string."""
-    if isinstance(value, list):
-        return ", ".join(str(part) for part in value)
-    return "" if value is None else str(value)

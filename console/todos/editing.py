@@ -32,6 +32,7 @@ from console.todos.form import (
     find_type,
     parse_arguments,
     parse_form,
+    problem_of,
     require_description,
     stored_form,
 )
@@ -111,7 +112,7 @@ def _create(entry: Entry, form: TodoForm) -> tuple[Todo | None, Problem | None]:
                 recipients=form.addresses,
             )
     except ApiError as error:
-        return None, Problem(error.message, error.field or "")
+        return None, problem_of(error)
     return made, None
 
 
@@ -137,8 +138,10 @@ def _change(entry: Entry, todo: Todo, form: TodoForm, *, version: str) -> Proble
         return Problem(
             gettext("Someone else edited this todo. Save again to overwrite their changes."), "", error.changes
         )
-    except (ApiError, PermissionDenied) as error:
-        return Problem(str(error), getattr(error, "field", None) or "")
+    except ApiError as error:
+        return problem_of(error)
+    except PermissionDenied as error:
+        return Problem(str(error))
     return None
 
 

@@ -65,6 +65,15 @@ class Problem:
     changes: Sequence[Change] = ()
 
 
+def problem_of(error: ApiError) -> Problem:
+    """The error for the form, which shows the labels of arguments in place of their paths."""
+    field = error.field or ""
+    if not field.startswith(ARGUMENT):
+        return Problem(error.message, field)
+    label = " › ".join(argument_label(name) for name in field.removeprefix(ARGUMENT).split("."))
+    return Problem(error.message.replace(field, f"“{label}”"), field)
+
+
 def addresses_in(text: str) -> list[str]:
     """Addresses separated by line breaks or commas."""
     return [address for line in text.replace(",", "\n").splitlines() if (address := line.strip())]

@@ -277,7 +277,7 @@ BAD_TODOS: list[tuple[dict[str, Any], str, int]] = [
     ({"tool": "no_such_tool"}, "tool", 422),
     ({"arguments": []}, "arguments", 400),
     ({"arguments": {"body": {"amount": "82"}}}, "arguments.body.amount", 422),
-    ({"arguments": {}}, "arguments", 422),
+    ({"arguments": {}}, "arguments.body", 422),
     ({"tool": None}, "arguments", 422),
     ({"recipients": "ada@example.com"}, "recipients", 400),
     ({"recipients": ["ada"]}, "recipients.0", 400),

@@ -9,14 +9,13 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils.translation import gettext
-from pydantic import BaseModel
 
-from llm.structured import Mismatch, parse, parse_object
 from projects.agents.tool_names import unknown_tool_error
 from projects.api.parsers import check_value
 from projects.common.api_error import ApiError, Unprocessable
 from projects.common.numbers import grouped
 from projects.models import Project
+from todos.content.argument_problems import find_problem
 from todos.content.snapshot import compiled_tools, is_bound_to_channels
 from todos.models import TodoType
 from tools.engine.catalogue import SWITCHED_OFF, CompiledTool
@@ -120,15 +119,12 @@ def _checked_arguments(tool: CompiledTool, arguments: dict[str, Any]) -> dict[st
         raise Unprocessable("invalid_arguments", message, field="arguments")
     try:
         schema = arguments_schema(tool.name, tool.definition)
-        _require_fitting(schema, text, arguments)
     except MalformedTool as error:
         raise Unprocessable(
             "invalid_tool", gettext("%(name)s can't run: %(error)s") % {"name": tool.name, "error": error}, field="tool"
         ) from error
-    except Mismatch as error:
-        path, _, problem = str(error).splitlines()[0].removeprefix("- ").partition(": ")
-        where = "arguments" if path == "the answer" else f"arguments.{path}"
-        raise Unprocessable("invalid_arguments", f"{where}: {problem}", field=where) from error
+    if problem := find_problem(schema, arguments):
+        raise Unprocessable("invalid_arguments", problem.sentence, field=problem.where)
     _require_address(tool, arguments)
     return arguments
 
@@ -143,15 +139,3 @@ def _require_address(tool: CompiledTool, arguments: Mapping[str, Any]) -> None:
         _checked_address(str(arguments.get(handler.addressee, "")).strip())
     except ApiError as error:
         raise Unprocessable("invalid_arguments", error.message.replace("recipients", where, 1), field=where) from error
-
-
-def _require_fitting(schema: dict[str, Any] | type[BaseModel] | None, text: str, arguments: Mapping[str, Any]) -> None:
-    """Raise Mismatch for arguments that the tool doesn't accept: a plan contains nothing the tool ignores."""
-    if isinstance(schema, dict):
-        parse_object(text, schema=schema)
-        return
-    known = schema.model_fields if schema is not None else {}
-    if extra := [name for name in arguments if name not in known]:
-        raise Mismatch(gettext("- %(value)s: the tool doesn't accept it") % {"value": extra[0]})
-    if schema is not None:
-        parse(text, output=schema)

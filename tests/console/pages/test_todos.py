@@ -363,6 +363,14 @@ def test_a_missing_customer_address_is_added_in_the_todo_form(owner: Client, ten
 
 
 @pytest.mark.requirement("L10")
+def test_a_missing_argument_is_named_by_its_label_beside_its_field(owner: Client, tenant: Tenant, make: Make) -> None:
+    form = {"description": "x", "tool": MAIL, "version": 1, "arguments.subject": "Your table"}
+    answer = owner.post(url_of(tenant, make(), "edit_todo"), form)
+    error = answer.content.decode().partition('id="arguments-body-error"')[2].partition("</p>")[0]
+    assert (answer.status_code, "“Body”" in error, "arguments.body" in error) == (422, True, False)
+
+
+@pytest.mark.requirement("L10")
 def test_an_undeliverable_message_is_shown_next_to_the_button(owner: Client, tenant: Tenant, make: Make) -> None:
     """With the way out; a customer who wants no texts is another thing that is known before."""
     with tenant.tx():

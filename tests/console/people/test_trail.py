@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from console.people.audit_labels import list_changes
 from console.people.audit_log import SENTENCES
 from projects.agents.services import create_key, revoke_key
 from projects.connections.integration_types import KINDS
@@ -198,7 +199,7 @@ def test_the_page_shows_actor_change_and_previous_value(owner: Client, tenant: T
     change(owner, tenant, viewer, Role.ADMIN)
     page = owner.get(page_of(tenant, "member_history")).content.decode()
     assert f'{tenant.owner.email}</b> changed the role of <b class="tb">{viewer.email}</b>' in page
-    assert "Role: viewer → admin" in page
+    assert "Role: Viewer → Admin" in page
 
 
 def test_older_entries_are_paginated(owner: Client, tenant: Tenant) -> None:
@@ -232,3 +233,18 @@ def test_member_changes_in_the_admin_are_logged(owner: Client, tenant: Tenant, v
 
 def test_every_action_has_a_sentence() -> None:
     assert [action for action in AuditAction if action not in SENTENCES] == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ({"limit": "sms", "most": 200}, {"limit": "sms", "most": 50}, ("Limit", "200 text messages per day")),
+        ({"from_address": "a@b.example"}, {}, ("From", "a@b.example")),
+        ({"security": "tls"}, {}, ("Security", "TLS from the start")),
+        ({"scopes": ["read"]}, {}, ("Permissions", "Look at conversations, tools and ledgers")),
+        ({"switched_on": "no"}, {}, ("Switched on", "No")),
+    ],
+)
+def test_changes_have_names_for_people(before: dict[str, Any], after: dict[str, Any], shown: tuple[str, str]) -> None:
+    [change] = list_changes(before, after)
+    assert (change.name, change.before) == shown
