@@ -103,8 +103,11 @@ class MakegoodAdmin(AdminSite):
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[dict[str, Any]]:
         """The models by how they are used, instead of by app: what people change first, the records last."""
-        apps = super().get_app_list(request, app_label)
-        return apps if app_label else group_models([model for app in apps for model in app["models"]])
+        if app_label:
+            return super().get_app_list(request, app_label)
+        # Django sorts by the lazy names, which are translated again at each comparison: most of the time of a page.
+        apps = self._build_app_dict(request).values()
+        return group_models([{**model, "name": str(model["name"])} for app in apps for model in app["models"]])
 
     def get_log_entries(self, request: HttpRequest) -> QuerySet[LogEntry]:
         """The user's own entries. Row-level security limits them to this organization."""
@@ -116,7 +119,7 @@ def group_models(models: list[dict[str, Any]]) -> list[dict[str, Any]]:
     first = sorted((model for model in models if model["object_name"] in FIRST), key=_rank)
     others = sorted(
         (model for model in models if model["object_name"] not in FIRST),
-        key=lambda model: str(model["name"]).casefold(),
+        key=lambda model: model["name"].casefold(),
     )
     groups = (
         (gettext("Configuration"), first),
