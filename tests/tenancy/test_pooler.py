@@ -8,6 +8,8 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -19,6 +21,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from config.runner.embedded import EmbeddedServices
+from config.runner.programs import CELERY, WORKER
 from tenancy.postgresql.pooled import require_role_settings
 from tests.conftest import Tenant
 from tests.pooler import give_roles_settings, pgbouncer, start_pooler, take_roles_settings
@@ -29,6 +32,9 @@ pytestmark = [
     pytest.mark.skipif(not pgbouncer(), reason="needs PgBouncer 1.21 or newer"),
     pytest.mark.skipif("MAKEGOOD_TEST_POOLER" in os.environ, reason="every test has a pooler"),
 ]
+
+# One process instead of `bin/run replies` and `bin/run work`.
+WORKER_OF_BOTH_QUEUES = shlex.join([sys.executable, "-m", "celery", *CELERY, *WORKER, "-Q", "replies,work"])
 
 
 @pytest.fixture
@@ -64,8 +70,8 @@ def test_a_message_is_answered_and_its_promise_kept(
     port = free_port()
     person = {"external_id": "ada", "phone": "+39 347 555 0142"}
     with ExitStack() as stack:
-        for name in (f"web --port {port}", "replies", "work"):
-            stack.enter_context(running(f"bin/run {name}", log=tmp_path / f"{name.split()[0]}.log", **env))
+        for name, command in (("web", f"bin/run web --port {port}"), ("worker", WORKER_OF_BOTH_QUEUES)):
+            stack.enter_context(running(command, log=tmp_path / f"{name}.log", **env))
         until(lambda: get(port, "/healthz") == 200, what="the web process")
         talk = call(port, "POST", "/conversations", {"channel": "chat", "persona": person}, **tenant.headers)
         said = {"content": "Could you text me the opening hours?"}
