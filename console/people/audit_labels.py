@@ -90,7 +90,7 @@ class Change:
 
 
 def subject_of(entry: AuditEntry) -> str:
-    """What the entry is about. A limit is named in the reader's language, with its amount among the changes."""
+    """The subject of the entry. A limit is named in the reader's language, with its amount among the changes."""
     if entry.action == AuditAction.LIMIT_CHANGED:
         return gettext("the limit of the project") if entry.project_name else gettext("the limit of the organization")
     if entry.action == AuditAction.LIMIT_LIFTED and entry.after.get("limit") in RULES:

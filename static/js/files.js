@@ -9,8 +9,8 @@ const MOST_BYTES = 10 * 1024 * 1024;
 
 export class Files {
   /** `tool` holds the button and the input, `list` shows the files, `say(words)` a sentence. `upload(file, key, onProgress)` stores
-   * a file once per key. With `kept`, a name in the browser's storage, stored files outlast the page. */
-  constructor({ form, tool, list, say, upload, kept = "" }) {
+   * a file once per key. With `kept`, a name in the browser's storage, stored files outlast the page. `zone` takes dropped files. */
+  constructor({ form, tool, list, say, upload, kept = "", zone = form }) {
     Object.assign(this, { list, say, store: upload, kept });
     this.files = this.read();
     this.uploads = [];
@@ -23,8 +23,8 @@ export class Files {
       form.querySelector("textarea")?.focus();
     });
     form.addEventListener("paste", (event) => this.given(event, event.clipboardData));
-    form.addEventListener("dragover", (event) => event.dataTransfer.types.includes("Files") && event.preventDefault());
-    form.addEventListener("drop", (event) => this.given(event, event.dataTransfer));
+    zone.addEventListener("dragover", (event) => event.dataTransfer.types.includes("Files") && form.checkVisibility() && event.preventDefault());
+    zone.addEventListener("drop", (event) => form.checkVisibility() && this.given(event, event.dataTransfer));
     this.render();
   }
 

@@ -58,7 +58,7 @@ class Palette {
     this.dialog.showModal();
     this.input.focus();
     this.fixed ??= this.read("").catch(() => []);
-    this.draw();
+    this.drawn = this.draw();
   }
 
   async read(text) {
@@ -69,7 +69,7 @@ class Palette {
   }
 
   typed() {
-    this.draw();
+    this.drawn = this.draw();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.search(), WAIT_MS);
   }
@@ -143,9 +143,16 @@ class Palette {
     if (event.isComposing) return;
     const moves = { ArrowDown: this.at + 1, ArrowUp: this.at - 1, PageDown: Math.min(this.at + 8, this.options.length - 1), PageUp: Math.max(this.at - 8, 0) };
     if (event.key in moves) this.select(moves[event.key]);
-    else if (event.key === "Enter" && this.options[this.at]) this.choose(this.options[this.at].entry, event);
+    else if (event.key === "Enter") this.enter(event);
     else return;
     event.preventDefault();
+  }
+
+  /** Chooses what is selected, once the results of what was typed are there. */
+  async enter({ ctrlKey, metaKey }) {
+    await this.drawn;
+    const option = this.options[this.at];
+    if (this.dialog.open && option) this.choose(option.entry, { ctrlKey, metaKey });
   }
 
   choose(entry, event) {

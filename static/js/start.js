@@ -1,13 +1,16 @@
 // Loaded in the head, not deferred. Starts the page's modules after its first paint, which they would delay; holds clicks,
-// keys and changes of fields until they have run; and has a form sent once.
+// keys, files and changes of fields until they have run; and has a form sent once.
 (() => {
   const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]";
+  const PRESSED = "a[href], button, summary, input[type=checkbox]";
+  const FOLLOWING = ["Enter", "Escape", "Backspace", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "Home", "End"];
   // The longest wait for the first paint, from the end of parsing
   const UNPAINTED_MS = 500;
   // After this the response was lost, or was a download.
   const FORGOTTEN_MS = 10_000;
   // What to do again, by the button that was clicked, or by the event of a key
   const held = new Map();
+  let isStarted = false;
   // The fields that changed, with the types of their events
   const changes = new Map();
 
@@ -23,26 +26,58 @@
     if (button) hold(event, button, () => button.click());
   }
 
-  /** Shortcuts: single keys, Esc, ⌘ K, ⌘ S, ⌘ ↵, and ↵ where it sends. Typing and moving the focus work without scripts. */
+  /** Shortcuts: single keys, Esc, ⌘ K, ⌘ S, ⌘ ↵, and ↵ where it sends. Typing and moving the focus work without scripts, until
+   * something is held: what is pressed after a shortcut goes where the shortcut leads. */
   function pressed(event) {
     const { key, target } = event;
+    if (event.isComposing) return;
     // The browser closes what is open.
     const goesBack = key === "Escape" && !document.querySelector(":modal, :popover-open");
-    const isShortcut =
-      event.ctrlKey || event.metaKey
-        ? ["k", "s", "Enter"].includes(key)
-        : key.length === 1 && key !== " " && !event.altKey && !target.closest(TYPING);
-    const sends = key === "Enter" && !event.shiftKey && !event.isComposing && target.matches("[enterkeyhint=send]");
-    if (isShortcut || goesBack || sends) hold(event, event, () => press(event, target));
+    const isCommand = (event.ctrlKey || event.metaKey) && !event.getModifierState("AltGraph");
+    const isCharacter = key.length === 1 && !isCommand && (!event.altKey || event.getModifierState("AltGraph"));
+    const isShortcut = isCommand ? ["k", "s", "Enter"].includes(key) : isCharacter && key !== " " && !target.closest(TYPING);
+    const sends = key === "Enter" && !event.shiftKey && target.matches("[enterkeyhint=send]");
+    // A field without a caret, such as one for a number, takes no characters from a script.
+    const isTakable = !target.closest(TYPING) || typeof target.selectionStart === "number";
+    const follows = held.size > 0 && isTakable && (isCharacter || FOLLOWING.includes(key));
+    if (isShortcut || goesBack || sends || follows) hold(event, event, () => press(event, isCharacter));
   }
 
-  /** A field that a shortcut before it has opened gets the character. */
-  function press(event, target) {
-    const field = document.activeElement;
-    const isTyped = field !== target && event.key.length === 1 && typeof field.selectionStart === "number";
-    if (!isTyped) return void target.dispatchEvent(new KeyboardEvent("keydown", event));
-    field.setRangeText(event.key, field.selectionStart, field.selectionEnd, "end");
+  /** Does what the browser does after a key, unless a script has done something else. */
+  function press(event, isCharacter) {
+    const target = document.activeElement ?? document.body;
+    if (!target.dispatchEvent(new KeyboardEvent("keydown", event))) return;
+    if (event.key === "Escape") target.closest("dialog")?.close();
+    const isText = typeof target.selectionStart === "number";
+    if (isText && (isCharacter || event.key === "Backspace")) type(target, isCharacter ? event.key : "");
+    else if (isText && event.key === "Enter" && target.matches("textarea")) type(target, "\n");
+    else if (isText && event.key === "Enter") target.form?.requestSubmit();
+    else if (["Enter", " "].includes(event.key) && target.matches(PRESSED)) target.click();
+  }
+
+  /** Replaces what is selected, or the character before the caret if the text is empty. */
+  function type(field, text) {
+    const { selectionStart: from, selectionEnd: to } = field;
+    field.setRangeText(text, text || from !== to ? from : Math.max(0, from - 1), to, "end");
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  }
+
+  /** Files that are pasted or dropped. The event's own are gone by the time the modules run. */
+  function given(event) {
+    const files = [...((event.clipboardData ?? event.dataTransfer)?.files ?? [])];
+    const { type: kind, target } = event;
+    if (!files.length || target.matches?.("[type=file]")) return;
+    const data = new DataTransfer();
+    for (const file of files) data.items.add(file);
+    const again = kind === "paste" ? new ClipboardEvent(kind, { bubbles: true, cancelable: true, clipboardData: data }) : new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer: data });
+    hold(event, event, () => target.dispatchEvent(again));
+  }
+
+  /** The browser would open a file that is dropped beside the fields in place of the page. */
+  function keepPage(event) {
+    if (event.defaultPrevented || !event.dataTransfer?.types.includes("Files") || event.target.matches?.("[type=file]")) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = isStarted ? "none" : "copy";
   }
 
   /** Fields change without scripts, which learn of it when they run. */
@@ -57,6 +92,7 @@
     for (const [field, types] of changes)
       for (const type of types) field.dispatchEvent(new Event(type, { bubbles: true }));
     for (const again of held.values()) again();
+    isStarted = true;
   }
 
   /** The modules of the page, until they have run. */
@@ -89,9 +125,10 @@
     }
   }
 
-  const LISTENERS = Object.entries({ click: clicked, keydown: pressed, input: changed, change: changed });
+  const LISTENERS = Object.entries({ click: clicked, keydown: pressed, input: changed, change: changed, paste: given, drop: given });
   for (const [type, hears] of LISTENERS) document.addEventListener(type, hears, true);
   document.addEventListener("DOMContentLoaded", startOncePainted);
+  for (const type of ["dragover", "drop"]) addEventListener(type, keepPage);
 
   function forget(form) {
     delete form.dataset.sent;

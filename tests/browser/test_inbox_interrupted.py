@@ -9,13 +9,19 @@ from playwright.sync_api import Page, expect
 
 from conversations.handover.operators import take_over
 from conversations.models import Conversation, Message, MessageRole
-from tests.browser.conftest import App, Complaints, open_page, sign_in
+from tests.browser.conftest import App, Complaints, hold_back, open_page, sign_in
 from tests.console.pages.conftest import talk
 from tests.processes import until
 
 pytestmark = pytest.mark.browser
 
 TYPED = "Good evening, it is free at"
+# Drops a file. False if the page takes it, so that the browser doesn't.
+DROP = """element => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File(["A menu"], "a.txt", { type: "text/plain" }));
+  return element.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer }));
+}"""
 
 
 @pytest.fixture
@@ -102,3 +108,31 @@ def test_a_form_whose_session_ended_stays_until_it_can_be_saved(page: Page, app:
     page.get_by_role("button", name="Save draft").click()
     expect(page.get_by_text("Draft saved")).to_be_visible()
     expect(page.get_by_label("Agent name")).to_have_value("Bruno")
+
+
+def test_what_is_typed_sent_and_dropped_before_the_scripts_run_is_neither_lost_nor_mixed(
+    page: Page, app: App, taken: Conversation
+) -> None:
+    release = hold_back(page, "**/js/inbox/page.js")
+    open_page(page, app, f"inbox/{taken.pk}", until="commit")
+    page.locator("#say").press_sequentially("Yes.")
+    page.locator("#say").press("Enter")
+    page.locator("#say").press_sequentially(TYPED)
+    assert not page.locator("#chat-scroll").evaluate(DROP), "the browser would open the file"
+    release()
+    until(lambda: answers(app) != [], what="the answer")
+    expect(page.locator("#files")).to_contain_text("a.txt")
+    expect(page.locator("#say")).to_have_value(TYPED)
+    assert answers(app) == ["Yes."]
+
+
+def test_what_is_typed_right_after_the_takeover_is_the_answer(page: Page, app: App) -> None:
+    row = talk(app.tenant, "Is Friday free?", name="Jonas Weber", flag="look")
+    open_page(page, app, f"inbox/{row.pk}")
+    release = hold_back(page, "**/take-over")
+    page.keyboard.press("t")
+    page.keyboard.type("He exits")
+    page.keyboard.press("Enter")
+    release()
+    until(lambda: answers(app) == ["He exits"], what="the answer")
+    expect(page.locator("#say")).to_have_value("")

@@ -1,4 +1,4 @@
-"""What is wrong with a todo's arguments, in words for people."""
+"""Problems of a todo's arguments, in words for people."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ export class Notes {
     const { field } = this.composer;
     this.composer.isRefused = (content) => this.isEmpty(content);
     this.unsent = new Unsent(conversation, DRAFTS);
-    field.value = this.unsent.content;
+    field.value = [this.unsent.content, field.value].filter(Boolean).join("\n");
     field.addEventListener("input", () => this.unsent.type(field.value));
     const list = form.querySelector("[role=listbox]");
     this.members = [...list.children];

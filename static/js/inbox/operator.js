@@ -29,7 +29,8 @@ export class Operator {
     this.unsent = new Unsent(this.conversation);
     this.unsentTemplate = new Unsent(this.conversation, "mg-template:");
     const { field } = this.composer;
-    field.value = this.unsent.content;
+    // What was typed before this ran stays.
+    field.value = [this.unsent.content, field.value].filter(Boolean).join("\n");
     this.composer.fit();
     field.addEventListener("input", () => this.unsent.type(field.value));
     this.addTools();
@@ -48,7 +49,7 @@ export class Operator {
     this.replies = new Replies({ api, conversation, composer, tool: part("reply-tool"), say });
     const path = `/conversations/${conversation}/attachments`;
     const upload = (file, key) => api.upload(path, file, key);
-    this.files = new Files({ form, tool: part("file-tool"), list: part("files"), say, upload, kept: `mg-files:${conversation}` });
+    this.files = new Files({ form, tool: part("file-tool"), list: part("files"), say, upload, kept: `mg-files:${conversation}`, zone: form.closest(".ib-conv") });
     this.chat = new ReplyChat({ api, conversation, part: part("reply-chat"), window: part("reply-window") });
     new Templates({ api, conversation, files: this.files, form, panel: part("template"), say, send: (body) => this.sendTemplate(body) });
     composer.isRefused = (content) => composer.field.readOnly || this.files.isBusy || this.replies.hasGap(content) || this.isWithoutWay();
@@ -64,9 +65,11 @@ export class Operator {
   }
 
   takeOver() {
-    if (!this.isMine) return this.press("t");
+    if (!this.isMine && !this.take.querySelector("[data-do=take-over]")) return this.press("t");
+    this.form.hidden = false;
     this.onWrite();
     this.composer.field.focus();
+    if (!this.isMine) this.press("t");
   }
 
   get isMine() {
@@ -100,6 +103,12 @@ export class Operator {
     field.focus();
   }
 
+  /** Hides the field of an answer that can't be given. What is typed in it stays in sight. */
+  leave() {
+    if (this.composer.field.value.trim()) this.keepInSight();
+    else this.form.hidden = true;
+  }
+
   press(key) {
     this.take.querySelector(`[data-key="${key}"]`)?.click();
   }
@@ -111,9 +120,10 @@ export class Operator {
     event.preventDefault();
     if (this.isBusy) return;
     this.isBusy = true;
-    await this.attempt(() => this.api.post(`/conversations/${this.conversation}/${verb}`));
-    await this.refresh();
+    this.doing = this.attempt(() => this.api.post(`/conversations/${this.conversation}/${verb}`)).then(() => this.refresh());
+    await this.doing;
     this.isBusy = false;
+    if (this.form && !this.isMine && !this.form.hidden && !this.composer.field.readOnly) this.leave();
   }
 
   /** Retries reuse the idempotency key, because only the response to an earlier attempt may have been lost. */
@@ -123,6 +133,8 @@ export class Operator {
     const key = this.unsent.begin(content, [...attachments, chosen]);
     const body = attachments.length ? { content, attachments } : { content };
     const said = await this.attempt(async () => {
+      // The take-over whose answer is already written.
+      await this.doing;
       await this.chat.takeOver();
       return this.api.post(`/conversations/${chosen}/operator-messages`, body, { "Idempotency-Key": key });
     });
