@@ -35,6 +35,7 @@ from tools.engine.execution.after_actions import tells
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import (
     await_receipt,
+    break_disproved,
     break_promises,
     close_promise,
     evidence_of,
@@ -123,7 +124,7 @@ def _settle_by_receipt(todo: Todo, promise_id: UUID, effect: Effect) -> None:
     """Settle the promise of a completed todo by the receipt of one of its messages."""
     for identical_id in identical_promises(promise_id):
         if effect.state == EffectState.FAILED:
-            close_promise(identical_id, state=PromiseState.BROKEN, reason=effect.error[:LONGEST_REASON])
+            break_disproved(identical_id, reason=effect.error[:LONGEST_REASON])
         elif effect.state == EffectState.UNKNOWN:
             leave_to_staff(Promise.objects.filter(pk=identical_id, state=PromiseState.OPEN))
         elif not _effects_of(todo).exclude(state=EffectState.DONE).exists():

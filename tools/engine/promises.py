@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Case, F, QuerySet, Value, When
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Concat, Greatest, Left, Now
 from django.utils.translation import gettext_noop
 
@@ -47,15 +47,18 @@ LATE = gettext_noop("It was due, and nothing confirms that it happened.")
 KEPT_LATE = gettext_noop("It happened late.")
 MADE_GOOD = gettext_noop("It was corrected.")
 ARRIVED = (ReceiptState.DELIVERED, ReceiptState.READ)
+# Promises that a failed effect breaks. A receipt and a person's word stand.
+DISPROVABLE = Q(state=PromiseState.OPEN) | Q(state=PromiseState.KEPT, evidence=Evidence.EFFECT)
 _FINAL_STATES = {
     EffectState.FAILED: PromiseState.BROKEN,
     EffectState.CANCELLED: PromiseState.WITHDRAWN,
 }
 _CLOSE = Prepared("""
 update tools_promise
-set state = %s, evidence = %s, owner = '', reason = case state when 'open' then %s else %s end,
+set state = %s, evidence = %s, owner = '', reason = case state when 'broken' then %s else %s end,
     closed_at = statement_timestamp()
-where organization_id = %s and effect_id = %s and (state = 'open' or (%s and state = 'broken'))
+where organization_id = %s and effect_id = %s
+  and (state = 'open' or (%s and state = 'broken') or (%s and state = 'kept' and evidence = 'effect'))
 """)
 _OVERDUE = "select distinct organization_id from tools_promise where state = 'open' and due_at <= clock_timestamp()"
 
@@ -145,6 +148,13 @@ def close_promise(promise_id: UUID, *, state: PromiseState, reason: str) -> bool
     return rows.update(state=state, closed_at=Now(), **changes) == 1
 
 
+def break_disproved(promise_id: UUID, *, reason: str) -> bool:
+    """Break a promise that is open, or was kept by an effect that turned out to have failed. Return False for any other."""
+    rows = Promise.objects.filter(DISPROVABLE, pk=promise_id)
+    changes = {"evidence": Evidence.NONE, "owner": PromiseOwner.NOBODY, "reason": reason[:300]}
+    return rows.update(state=PromiseState.BROKEN, closed_at=Now(), **changes) == 1
+
+
 def reopen_promise(promise_id: UUID, *, withdrawn_because: str) -> bool:
     """Open a promise again that a person has withdrawn for this reason. Staff owns it. Return False for any other."""
     rows = Promise.objects.filter(pk=promise_id, state=PromiseState.WITHDRAWN, reason__startswith=withdrawn_because)
@@ -175,7 +185,8 @@ def note_made_good(promise_id: UUID) -> None:
 def settle_promises(effect: Effect) -> None:
     """Settle an effect's promises in the transaction that changes its state.
 
-    Done keeps them if there is evidence, also broken ones; failed breaks them; cancelled withdraws them. While a message's
+    Done keeps them if there is evidence, also broken ones; failed breaks them, also those that the effect itself had kept;
+    cancelled withdraws them. While a message's
     receipt is awaited they stay open, and if it never comes, staff has the deadline for people to answer. Promises of a
     held effect move to the effect it duplicates. In any other state they stay open: an effect on its way owns them, and
     staff owns those whose outcome is unknown.
@@ -226,9 +237,9 @@ def _open_ones(effect: Effect) -> QuerySet[Promise]:
 
 
 def _close(effect: Effect, state: PromiseState, evidence: Evidence) -> None:
-    is_kept = state == PromiseState.KEPT
-    where = current_organization_id(), effect.pk, is_kept
-    _CLOSE(state.value, evidence.value, effect.error[:300], KEPT_LATE, *where)
+    is_kept, is_broken = state == PromiseState.KEPT, state == PromiseState.BROKEN
+    where = current_organization_id(), effect.pk, is_kept, is_broken
+    _CLOSE(state.value, evidence.value, KEPT_LATE, effect.error[:300], *where)
 
 
 def _note_not_sent(promises: QuerySet[Promise]) -> int:

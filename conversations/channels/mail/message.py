@@ -29,6 +29,8 @@ from tools.models import ReceiptState
 
 ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9\u00a1-\ud7ff\uf900-\uffef.-]{1,120}")
 MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,250}>")
+# The Message-ID of an e-mail of ours names its effect.
+OWN_ID = re.compile(r"<([0-9a-f]{64})@")
 REPLY = re.compile(r"^\s*(?:re|aw|sv|antw|rif|r|ref|vs|odp)\s*(?:\[\d+\])?\s*:", re.IGNORECASE)
 # A chat whose sender nobody vouches for is apart from the one of the same address.
 UNPROVEN = "(unproven)"
@@ -94,7 +96,8 @@ def item_of(mail: InboundMail, *, own_address: str) -> Item:
     if report := find_report(mail.headers, mail.envelope, sender, mail.report):
         ref = report.bounced or next(iter(mail.references), "")
         if ref and report.is_final:
-            return ReceiptUpdate(id, ref[:200], ReceiptState.FAILED, report.reason)
+            own = OWN_ID.match(ref)
+            return ReceiptUpdate(id, ref[:200], ReceiptState.FAILED, report.reason, key=own[1] if own else "")
         return IgnoredItem(id, "A mail server reports on an e-mail.")
     if len(sender) > 180 or not ADDRESS.fullmatch(sender) or not sender.isprintable():
         return IgnoredItem(id, "The e-mail has no sender who can be answered.", is_malformed=True)

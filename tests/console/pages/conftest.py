@@ -126,9 +126,10 @@ def add_effect(tenant: Tenant, row: Conversation, *, state: EffectState = Effect
             project_id=tenant.project.pk,
             conversation_id=row.pk,
             turn_id=turn.pk if turn else None,
-            effect_key=f"key-{next(_numbers)}",
             state=state,
-            **{"definition": {"description": "Sends a text."}, "arguments": {"text": "Friday at 7 PM"}} | given,
+            **{"definition": {"description": "Sends a text."}, "arguments": {"text": "Friday at 7 PM"}}
+            | {"effect_key": f"key-{next(_numbers)}"}
+            | given,
             finished_at=now if state in (EffectState.DONE, EffectState.FAILED) else None,
         )
 

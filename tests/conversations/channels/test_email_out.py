@@ -13,11 +13,12 @@ from conversations.common.payloads import StoredAttachment
 from conversations.handover.operators import answer, take_over
 from conversations.models import Chat, ConsentChange, Conversation, Receipt
 from tests.conftest import member_of
+from tests.console.pages.conftest import add_effect, add_promise
 from tests.conversations.channels.files import PDF, answer_with
 from tests.conversations.channels.mailbox import ADDRESS, ANNA, Mailbox
 from tests.processes import ScriptedModel, until
 from tests.tools.messaging.mail_server import MailServer
-from tools.models import Effect
+from tools.models import Effect, Promise, PromiseState
 
 pytestmark = pytest.mark.standing_worker
 
@@ -198,20 +199,37 @@ def test_a_robot_that_doesnt_say_so_is_left_to_a_person(mailbox: Mailbox, monkey
 def test_a_bounce_fails_the_receipt(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:
     mailbox.write()
     [sent] = mailbox.until_sent()
+    bounce(mailbox, sent["Message-ID"])
+    assert mailbox.receipts() == [("failed", NO_SUCH_USER)]
+    assert len(mailbox.rows(Conversation)) == 1
+
+
+@pytest.mark.parametrize(("evidence", "becomes"), [("effect", "broken"), ("person", "kept")])
+def test_a_bounce_breaks_the_promise_that_its_email_had_kept(mailbox: Mailbox, evidence: str, becomes: str) -> None:
+    """A mail server takes an e-mail before it knows whether the address exists. What a person says stands."""
+    mailbox.write()
+    [conversation] = mailbox.rows(Conversation)
+    email = {"tool": "send_email_tool", "kind": "email", "effect_key": "ab" * 32}
+    effect = add_effect(mailbox.tenant, conversation, **email)
+    add_promise(mailbox.tenant, conversation, effect=effect, state=PromiseState.KEPT, evidence=evidence)
+    bounce(mailbox, f"<{effect.effect_key}@nello.example>")
+    [effect] = mailbox.rows(Effect, kind="email")
+    [promise] = mailbox.rows(Promise)
+    assert (effect.state, effect.receipt, promise.state) == ("failed", "failed", becomes)
+    assert promise.reason == (NO_SUCH_USER if becomes == "broken" else "")
+
+
+NO_SUCH_USER = "The recipient’s mail server didn’t take the e-mail. 550 5.1.1 No such user"
+
+
+def bounce(mailbox: Mailbox, message_id: str) -> None:
     report = "Action: failed\nDiagnostic-Code: smtp; 550 5.1.1 No such user\n"
     files = [
         {"Name": "status", "Content": encoded(report), "ContentType": "message/delivery-status"},
-        {
-            "Name": "m.eml",
-            "Content": encoded(f"Message-ID: {sent['Message-ID']}"),
-            "ContentType": "text/rfc822-headers",
-        },
+        {"Name": "m.eml", "Content": encoded(f"Message-ID: {message_id}"), "ContentType": "text/rfc822-headers"},
     ]
     headers = [("Return-Path", "<>"), ("Content-Type", "multipart/report; report-type=delivery-status")]
     mailbox.write("Sorry.", sender="MAILER-DAEMON@example.org", headers=headers, Attachments=files)
-    [(state, reason)] = mailbox.receipts()
-    assert (state, reason) == ("failed", "The recipient’s mail server didn’t take the e-mail. 550 5.1.1 No such user")
-    assert len(mailbox.rows(Conversation)) == 1
 
 
 def test_a_delay_fails_nothing(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:

@@ -185,6 +185,11 @@ def _accepted(answer: TwilioResponse, message: Sms, details: dict[str, Any]) -> 
     }
     if str(answer.document.get("status")) in UNDELIVERABLE:
         return Outcome.failed(_refusal(answer), result=result, **details)
+    if not isinstance(result["sid"], str) or not result["sid"]:
+        sentence = (
+            f"The server responded with {answer.status} and named no message; it isn't known whether the text was sent."
+        )
+        return Outcome.unknown(sentence, **details)
     told = f"The text message to {message.to} was sent. It says: {message.text}"
     return Outcome.done(told, result=result, **details)
 
