@@ -175,7 +175,9 @@ def read_outcome(answer: BotAnswer, sent: Mapping[str, Any], *, method: str = "s
 def _sent(answer: BotAnswer, details: dict[str, Any]) -> Outcome:
     message = answer.result if isinstance(answer.result, dict) else {}
     ref = message.get("message_id")
-    return Outcome.done("", result={"message_ref": str(ref) if isinstance(ref, int | str) else ""}, **details)
+    if not isinstance(ref, int | str):
+        return Outcome.unknown(f"The server answered with {answer.status} and named no message.", **details)
+    return Outcome.done("", result={"message_ref": str(ref)}, **details)
 
 
 def _meaning(answer: BotAnswer) -> str:

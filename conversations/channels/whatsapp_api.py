@@ -188,7 +188,9 @@ def read_outcome(answer: GraphAnswer, sent: Mapping[str, Any]) -> Outcome:
         return Outcome.unknown(f"WhatsApp didn't answer: {answer.failure}", **details)
     details |= {"http_status": answer.status, "excerpt": answer.excerpt}
     if answer.is_ok:
-        return Outcome.done("", result={"message_ref": _message_id(answer)}, **details)
+        if not (ref := _message_id(answer)):
+            return Outcome.unknown(f"The server answered with {answer.status} and named no message.", **details)
+        return Outcome.done("", result={"message_ref": ref}, **details)
     if answer.status == 429 or answer.code in LIMITED:
         pause = answer.retry_after_seconds or 2.0
         result = {OF_CHAT: True} if answer.code == LIMITED_CHAT else {}

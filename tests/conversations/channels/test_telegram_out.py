@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from conversations.channels import telegram_api, whatsapp_api
+from conversations.channels.telegram_api import BotAnswer
+from conversations.channels.whatsapp_api import GraphAnswer
 from conversations.handover.operators import answer, take_over
 from conversations.models import Conversation, Receipt
 from tests.conftest import member_of
 from tests.conversations.channels.conftest import Bot
 from tests.processes import ScriptedModel, until
+from tools.engine.execution.outcome import Ending
 from tools.models import EffectState
 
 pytestmark = pytest.mark.standing_worker
@@ -124,3 +128,13 @@ def test_a_disconnected_channel_says_why_nothing_left(bot: Bot, worker: object, 
     bot.write()
     bot.api.delete("/api/v1/channels/telegram")
     assert bot.until_receipts("failed") == [("failed", "The channel isn’t connected any more.")]
+
+
+def test_a_success_that_names_no_message_is_uncertain() -> None:
+    """A proxy's page is no word of the provider's."""
+    page = "<html>Sign in</html>"
+    outcomes = (
+        telegram_api.read_outcome(BotAnswer(status=200, excerpt=page), {}),
+        whatsapp_api.read_outcome(GraphAnswer(status=200, excerpt=page), {}),
+    )
+    assert [outcome.ending for outcome in outcomes] == [Ending.UNKNOWN, Ending.UNKNOWN]
