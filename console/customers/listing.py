@@ -113,17 +113,34 @@ _TAGGED = PreparedValues(
 
 def _contacts(personas: Collection[UUID]) -> dict[UUID, dict[str, str]]:
     found: dict[UUID, dict[str, str]] = {}
-    rows = PersonaField.objects.filter(persona_id__in=personas, conversation=None, key__in=CONTACTS)
-    for persona, key, value in rows.values_list("persona_id", "key", "value"):
+    for persona, key, value in _KNOWN(tuple(personas)) if personas else ():
         found.setdefault(persona, {})[key] = value
     return found
 
 
+_KNOWN = PreparedValues(
+    lambda personas: PersonaField.objects.filter(
+        persona_id__any=personas, conversation=None, key__in=CONTACTS
+    ).values_list("persona_id", "key", "value"),
+    kinds=(tuple,),
+)
+
+
 def _talks(personas: Collection[UUID]) -> dict[UUID, tuple[int, datetime]]:
     """The number of each customer's conversations, and the latest activity in one."""
-    rows = Conversation.objects.filter(persona_id__in=personas).order_by().values_list("persona_id")
-    counted = rows.annotate(count=Count("pk"), last=Max("updated_at"))
+    counted = _COUNTED(tuple(personas)) if personas else ()
     return {persona: (count, last) for persona, count, last in counted}
+
+
+_COUNTED = PreparedValues(
+    lambda personas: (
+        Conversation.objects.filter(persona_id__any=personas)
+        .order_by()
+        .values_list("persona_id")
+        .annotate(count=Count("pk"), last=Max("updated_at"))
+    ),
+    kinds=(tuple,),
+)
 
 
 def _row(

@@ -14,6 +14,7 @@ from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
 from projects.models import Project
+from tenancy.prepared_queries import PreparedNewest
 from todos.executor.resume import why_not_repeatable
 from tools.engine.attention import unknown_effects
 from tools.models import Effect
@@ -39,12 +40,20 @@ class Question:
 
 def open_questions(project: Project, *, zone: str) -> dict[str, Any]:
     """Context for `effects/_questions.html`: the newest questions and their total."""
-    rows = unknown_effects(project)
-    return {"questions": questions_for(list(rows[:SHOWN]), zone=zone), "questions_count": rows.count()}
+    effects = _UNKNOWN.newest(project.pk)
+    return {
+        "questions": questions_for(effects, zone=zone),
+        "questions_count": _UNKNOWN.count(project.pk, newest=effects),
+    }
+
+
+_UNKNOWN = PreparedNewest(lambda project: unknown_effects(Project(pk=project)), kinds=(UUID,), most=SHOWN)
 
 
 def questions_for(effects: list[Effect], *, zone: str) -> list[Question]:
     """A question for each effect."""
+    if not effects:
+        return []
     wanted = {effect.conversation_id for effect in effects if effect.conversation_id}
     personas = dict(Conversation.objects.filter(pk__in=wanted).values_list("pk", "persona_id"))
     names = customer_names(set(personas.values()))

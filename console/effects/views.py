@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -34,9 +33,10 @@ from projects.models import Project
 from projects.models.key import Scope
 from projects.models.permissions import Entry
 from tenancy.postgresql.planning import planned_for_values
+from tenancy.prepared_queries import PreparedValues
 from tenancy.scope import tenant_tx
 from todos.executor.resume import why_not_repeatable
-from tools.engine.tool_words import title_of_tool
+from tools.engine.tool_words import tool_choices
 from tools.models import Effect, EffectState
 
 PAGE = 40
@@ -156,14 +156,13 @@ def _return_url(request: HttpRequest) -> str:
 
 
 def _shown(project: Project, query: ListQuery, *, zone: str) -> dict[str, Any]:
-    rows = Effect.objects.filter(project_id=project.pk)
-    numbers = {row["state"]: row["count"] for row in rows.order_by().values("state").annotate(count=Count("pk"))}
+    rows, numbers = Effect.objects.filter(project_id=project.pk), dict(_NUMBERS(project.pk))
     with planned_for_values():
         found = list(narrowed(rows, query).order_by("-created_at", "-id")[: PAGE + 1])
     return {
         "query": query,
         "tabs": _tabs(query, numbers),
-        "tools": _tool_options(rows),
+        "tools": tool_choices(tool for (tool,) in _TOOLS(project.pk)),
         "rows": _rows(found[:PAGE], zone=zone),
         "next": query.address(before=found[PAGE - 1].pk) if len(found) > PAGE else "",
         "is_first": query.before is None,
@@ -172,14 +171,16 @@ def _shown(project: Project, query: ListQuery, *, zone: str) -> dict[str, Any]:
     }
 
 
-def _tool_options(rows: QuerySet[Effect]) -> list[dict[str, str]]:
-    """The tools to filter by, by title. Those that share a title have their names beside it."""
-    titles = {name: title_of_tool(name) for name in rows.order_by("tool").values_list("tool", flat=True).distinct()}
-    shared = Counter(titles.values())
-    options = [
-        {"value": name, "title": f"{title} ({name})" if shared[title] > 1 else title} for name, title in titles.items()
-    ]
-    return sorted(options, key=lambda option: option["title"].casefold())
+_NUMBERS = PreparedValues(
+    lambda project: (
+        Effect.objects.filter(project_id=project).order_by().values_list("state").annotate(count=Count("pk"))
+    ),
+    kinds=(UUID,),
+)
+_TOOLS = PreparedValues(
+    lambda project: Effect.objects.filter(project_id=project).order_by("tool").values_list("tool").distinct(),
+    kinds=(UUID,),
+)
 
 
 def parse_query(parameters: QueryDict) -> ListQuery:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any, cast
@@ -38,9 +37,10 @@ from jobs.errors import WrongState
 from projects.common.translation import lazy
 from projects.models import Project, User
 from projects.models.key import Scope
+from tenancy.prepared_queries import PreparedValues
 from tenancy.scope import tenant_tx
 from tools.engine.promise_answers import ANSWERS
-from tools.engine.tool_words import title_of_tool
+from tools.engine.tool_words import tool_choices
 from tools.models import Promise, PromiseState
 
 PERIODS = (7, 30, 90)
@@ -161,14 +161,14 @@ def _shown(project: Project, query: ListQuery, *, zone: str, now: datetime) -> d
         "hour": f"{int(query.cell.hour):02d}:00" if query.cell.hour else "",
         "kept_fields": [(name, value) for name in CELL if (value := getattr(query.cell, name))],
         "whole": query.address(since="", until="", hour="", topic=""),
-        "tools": _tools_of(project),
+        "tools": tool_choices(tool for (tool,) in _TOOLS(project.pk)),
         "channels": Channel.choices,
         "days": listed.days,
         "next": query.address(before=listed.next) if listed.next else "",
         "is_first": query.before is None,
         "is_narrowed": _is_narrowed(query),
-        "has_any": metrics.now.made > 0 or query.tests or promises_of(project).exists(),
-        "has_tests": query.tests or promises_of(project, tests=True).exists(),
+        "has_any": metrics.now.made > 0 or query.tests or any(_ANY(project.pk)),
+        "has_tests": query.tests or any(_ANY_IN_TESTS(project.pk)),
         "wider": query.address(**({"state": "", "tool": "", "channel": ""} if _is_narrowed(query) else {"days": 90})),
         "switch": query.address(of="" if query.tests else TESTS, state="", tool="", channel=""),
         **open_questions(project, zone=zone),
@@ -212,13 +212,18 @@ def _tabs(query: ListQuery, counts: PromiseCounts) -> list[Tab]:
     ]
 
 
-def _tools_of(project: Project) -> list[tuple[str, str]]:
-    """The tools that keep promises, each with its title, by title. Two of the same title are told apart by their names."""
-    rows = Promise.objects.filter(project_id=project.pk).exclude(tool="")
-    titles = {name: title_of_tool(name) for name in rows.order_by("tool").values_list("tool", flat=True).distinct()}
-    often = Counter(titles.values())
-    labels = {name: f"{title} ({name})" if often[title] > 1 else title for name, title in titles.items()}
-    return sorted(labels.items(), key=lambda one: one[1])
+_TOOLS = PreparedValues(
+    lambda project: (
+        Promise.objects.filter(project_id=project).exclude(tool="").order_by("tool").values_list("tool").distinct()
+    ),
+    kinds=(UUID,),
+)
+_ANY, _ANY_IN_TESTS = (
+    PreparedValues(
+        lambda project, tests=tests: promises_of(Project(pk=project), tests=tests).values_list("pk")[:1], kinds=(UUID,)
+    )
+    for tests in (False, True)
+)
 
 
 def _rate(rate: float | None) -> str:

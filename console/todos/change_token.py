@@ -13,9 +13,12 @@ from tools.models import Effect
 
 def change_token(todo_id: UUID | None) -> str:
     """Token for the tenant's board and, if given, one todo in detail. Each part is an index lookup."""
-    event = TodoEvent.objects.order_by("-id").values_list("id", flat=True).first()
-    step = TodoStep.objects.order_by("-id").values_list("id", flat=True).first()
-    return "-".join(str(part) for part in (event, step, *(_detail_token(todo_id) if todo_id else ())))
+    newest = (rows[0][0] if rows else None for rows in (_NEWEST_OF_ALL(), _NEWEST_STEP()))
+    return "-".join(str(part) for part in (*newest, *(_detail_token(todo_id) if todo_id else ())))
+
+
+_NEWEST_OF_ALL = PreparedValues(lambda: TodoEvent.objects.order_by("-id").values_list("id")[:1], kinds=())
+_NEWEST_STEP = PreparedValues(lambda: TodoStep.objects.order_by("-id").values_list("id")[:1], kinds=())
 
 
 def conversation_token(conversation_id: UUID) -> str:

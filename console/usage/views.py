@@ -26,6 +26,7 @@ from projects.common.translation import lazy
 from projects.models import Project, Role
 from projects.models.key import Scope
 from projects.models.permissions import Entry
+from tenancy.prepared_queries import PreparedValues
 from tenancy.scope import tenant_tx
 from tools.engine.limits.catalogue import UNITS
 from tools.engine.limits.usage import Usage as LimitUse
@@ -148,12 +149,15 @@ def _projects(entry: Entry, month: Month) -> list[Line]:
     """The usage of each project of the organization, for owners and admins of more than one."""
     if entry.member.role not in (Role.OWNER, Role.ADMIN):
         return []
-    names: dict[UUID, str] = dict(Project.objects.values_list("pk", "name"))
+    names: dict[UUID, str] = dict(_NAMES())
     if len(names) < 2:
         return []
     rows = read_usage(month.first_day, month.last_day, Part.PROJECT)
     found = [_line(row, name=names.get(row.project, "")) for row in rows if row.project]
     return [*found, _line(total_of(rows), name=gettext("All projects"))] if found else []
+
+
+_NAMES = PreparedValues(lambda: Project.objects.values_list("pk", "name"), kinds=())
 
 
 def _budget(one: LimitUse) -> Budget:

@@ -100,10 +100,10 @@
     return [...document.querySelectorAll("link[rel=mg-module]")];
   }
 
-  /** Modules run in the order of their links. */
+  /** Modules run in the order of their links. A link with a type of its own is to a script, as Django's catalog is. */
   function startModules() {
-    const scripts = links().map(({ href }) =>
-      Object.assign(document.createElement("script"), { type: "module", async: false, src: href }),
+    const scripts = links().map(({ href, type }) =>
+      Object.assign(document.createElement("script"), { type: type || "module", async: false, src: href }),
     );
     const last = scripts.at(-1);
     if (!last) return release();

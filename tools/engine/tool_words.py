@@ -5,6 +5,8 @@ model.
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from projects.common.differences import label_of
@@ -138,6 +140,14 @@ def title_of_tool(name: str) -> str:
     words = name.removesuffix("_tool").split("_")
     title = " ".join(SPELLED.get(word, word) for word in words)
     return capitalized(title)
+
+
+def tool_choices(names: Iterable[str]) -> list[tuple[str, str]]:
+    """The tools with their titles, by title. Those that share a title have their names beside it."""
+    titles = {name: title_of_tool(name) for name in names}
+    shared = Counter(titles.values())
+    labels = {name: f"{title} ({name})" if shared[title] > 1 else title for name, title in titles.items()}
+    return sorted(labels.items(), key=lambda one: one[1].casefold())
 
 
 def with_titles(text: str) -> str:

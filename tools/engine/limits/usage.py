@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, DurationField, Q, QuerySet, Value
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Now, TruncMonth
 from django.utils.translation import gettext
 
 from projects.api.throttling import tokens_taken
 from projects.models import Project
 from projects.records.attributes import Resolved, resolve_attributes
-from tenancy.prepared_queries import PreparedQuery
+from tenancy.prepared_queries import PreparedQuery, PreparedValues
 from tools.engine.execution.deduplication import EXECUTED_STATES
 from tools.engine.hooks import count_open_conversations
 from tools.engine.limits.buckets import buckets_of
@@ -60,14 +62,14 @@ class Usage:
 
 def usage_of(project: Project) -> list[Usage]:
     """The use of every limit of a project, then of those of its organization. Runs in the tenant's transaction."""
-    alerts, use = list(recent_alerts(project.pk)), read_use(project.pk, OF_ORGANIZATIONS)
+    alerts, use = _RECENT_ALERTS(project.pk), read_use(project.pk, OF_ORGANIZATIONS)
     found = (*_of_project(project, use), *_of_organization(project, use))
     return [_with_alerts(usage, alerts) for usage in found]
 
 
 def recent_alerts(project_id: object, limit: str | None = None) -> QuerySet[LimitAlert]:
     """The alerts of a day, those that were lifted within a day, and lasting ones of this month; newest first."""
-    yesterday = Now() - Cast(Value(DAY), DurationField())
+    yesterday = _ago(DAY)
     recent = Q(created_at__gt=yesterday) | Q(lifted_at__gt=yesterday)
     lasting = Q(limit__in=LASTING, created_at__gte=TruncMonth(Now(), tzinfo=UTC))
     rows = LimitAlert.objects.filter(recent | lasting, Q(project_id=project_id) | Q(of_organization=True))
@@ -140,16 +142,31 @@ def _set_by(setting: str, attributes: Mapping[str, Resolved]) -> SetBy:
 
 def _effects(project: Project) -> Mapping[str, int]:
     """The effects that count, by limit."""
-    kinds = [kind for kind, policy in POLICIES.items() if policy.max_per_project is not None]
-    rows = Effect.objects.filter(
-        project_id=project.pk, kind__in=kinds, state__in=EXECUTED_STATES, started_at__gt=Now() - DAY
-    )
-    by_visitors = Count("pk", filter=~Q(visitor="") & Q(started_at__gt=Now() - VISITOR_WINDOW))
-    counts = dict.fromkeys(kinds, (0, 0))
-    for kind, sent, visitors in rows.order_by().values_list("kind").annotate(sent=Count("pk"), visitors=by_visitors):
+    counts = dict.fromkeys(_limited_kinds(), (0, 0))
+    for kind, sent, visitors in _COUNTED(project.pk):
         counts[kind] = sent, visitors
     return {
         name: number
         for kind, (sent, visitors) in counts.items()
         for name, number in ((kind, sent), (f"{kind}_{VISITORS}", visitors))
     }
+
+
+def _limited_kinds() -> list[str]:
+    return [kind for kind, policy in POLICIES.items() if policy.max_per_project is not None]
+
+
+def _counted(project_id: UUID) -> QuerySet[Effect, Any]:
+    """The effects of a day by kind, and how many of an hour visitors caused."""
+    rows = Effect.objects.filter(
+        project_id=project_id, kind__in=_limited_kinds(), state__in=EXECUTED_STATES, started_at__gt=_ago(DAY)
+    )
+    by_visitors = Count("pk", filter=~Q(visitor="") & Q(started_at__gt=_ago(VISITOR_WINDOW)))
+    return rows.order_by().values_list("kind").annotate(sent=Count("pk"), visitors=by_visitors)
+
+
+def _ago(age: timedelta) -> Combinable:
+    return Now() - Cast(Value(age), DurationField())
+
+
+_COUNTED = PreparedValues(_counted, kinds=(UUID,))
