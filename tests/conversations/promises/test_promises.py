@@ -188,6 +188,14 @@ def test_a_promise_served_by_a_tool_is_not_also_unserved(desk: Desk) -> None:
     assert [promise.tool for promise in desk.promises()] == [SMS]
 
 
+@pytest.mark.parametrize(("rule", "left"), [("condition", [("", "staff")]), ("offer", [])])
+def test_a_promise_for_a_later_time_is_left_to_staff(desk: Desk, rule: str, left: list[tuple[str, str]]) -> None:
+    """A tool acts at once, so the model names it with a condition that isn't met."""
+    desk.reads(SMS, unserved=[{"quote": PROMISE, "what": "a text tomorrow"}], rule=rule)
+    desk.analyse(PROMISE)
+    assert [(promise.tool, promise.owner) for promise in desk.promises()] == left
+
+
 def test_only_one_detection_looks_for_unserved_promises(desk: Desk) -> None:
     """It is told the other call's tools, so that it reports none of their promises as unserved."""
     desk.analyse(PROMISE)

@@ -11,7 +11,7 @@ from llm.requests import Recorder
 from llm.types import ModelSpec
 from tools.engine.catalogue import CompiledTool
 from tools.engine.quotes import is_quote_of, repeats
-from tools.engine.skills.detect import Detection, Exchange, detect
+from tools.engine.skills.detect import Detection, Exchange, Rule, detect
 from tools.engine.verdicts import VOID_RULES, Judgement
 from tools.engine.words import normalize_words
 
@@ -36,8 +36,11 @@ class Detections:
         return [one for one in (self.without_history, self.with_history) if one is not None]
 
     def unserved(self, exchange: Exchange, *, judgements: Iterable[Judgement]) -> list[str]:
-        """Quotes of commitments that no tool serves. Quotes that aren't in the answer, or that a tool told, are ignored."""
-        served = [normalize_words(one.quote) for one in judgements if one.rule not in VOID_RULES]
+        """Quotes of commitments that no tool serves. Quotes that aren't in the answer, or that a tool told, are ignored.
+
+        A tool whose condition isn't met serves nothing, such as one that the agent promises for a later time.
+        """
+        served = [normalize_words(one.quote) for one in judgements if one.rule not in (*VOID_RULES, Rule.CONDITION)]
         found = {normalize_words(one.quote): one.quote for detection in self.all for one in detection.unserved}
         return [
             quote
