@@ -116,6 +116,9 @@ class TodoCallPayload(TypedDict):
     effect: Id | None
     result: str | None
     is_error: bool
+    next_attempt_at: Annotated[
+        Stamp | None, "When the tool is tried again, after an attempt at which nothing happened."
+    ]
     finished_at: Stamp | None
 
 

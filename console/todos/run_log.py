@@ -16,7 +16,9 @@ from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, mark_hidden
 from console.todos.plan import plain
 from projects.common.numbers import dollars
-from todos.models import Todo, TodoCall, TodoStatus, TodoStep
+from projects.common.stored_sentences import translated
+from todos.approvals.job_keys import next_attempts
+from todos.models import Approval, Todo, TodoCall, TodoStatus, TodoStep
 from todos.models.step import MOST_STEPS
 from tools.engine.catalogue import CompiledTool
 from tools.engine.tool_words import argument_label, title_of_tool
@@ -30,7 +32,9 @@ WORST_FIRST = ("bad", "warn", "act")
 
 @dataclass(frozen=True)
 class Call:
-    """One tool call. `raw` is the model's text if it wasn't a JSON object. `effect` is the state of the effect, if any."""
+    """One tool call. `raw` is the model's text if it wasn't a JSON object. `effect` is the state of the effect, if any, and
+    `next_attempt` the time at which it is tried again.
+    """
 
     name: str
     title: str
@@ -40,6 +44,7 @@ class Call:
     tone: str
     effect_id: UUID | None
     effect: StateLabel | None
+    next_attempt: Timestamp | None
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ def runs_of(todo: Todo, *, tools: Mapping[str, CompiledTool], zone: str) -> list
     is_running = todo.status == TodoStatus.IN_PROGRESS
     runs = [
         _run(
-            approval.version,
+            approval,
             list(group),
             calls,
             zone,
@@ -93,7 +98,7 @@ def runs_of(todo: Todo, *, tools: Mapping[str, CompiledTool], zone: str) -> list
 
 
 def _run(
-    version: int,
+    approval: Approval,
     rows: Sequence[TodoStep],
     calls: Mapping[UUID, list[TodoCall]],
     zone: str,
@@ -101,10 +106,16 @@ def _run(
     *,
     is_running: bool,
 ) -> Run:
-    steps = [_step(row, calls.get(row.pk, []), zone, tools, is_running=is_running) for row in rows]
+    effects = [call.effect for row in rows for call in calls.get(row.pk, []) if call.effect]
+    due = (
+        {pk: format_timestamp(at, zone=zone) for pk, at in next_attempts(approval, effects).items()}
+        if is_running
+        else {}
+    )
+    steps = [_step(row, calls.get(row.pk, []), zone, tools, due=due, is_running=is_running) for row in rows]
     tones = {step.number: step.tone for step in steps}
     return Run(
-        version=version,
+        version=approval.version,
         steps=steps,
         bars=[tones.get(number, "") for number in range(1, MOST_STEPS + 1)],
         cost=_cost([row.cost for row in rows]),
@@ -113,9 +124,15 @@ def _run(
 
 
 def _step(
-    row: TodoStep, rows: Iterable[TodoCall], zone: str, tools: Mapping[str, CompiledTool], *, is_running: bool
+    row: TodoStep,
+    rows: Iterable[TodoCall],
+    zone: str,
+    tools: Mapping[str, CompiledTool],
+    *,
+    due: Mapping[UUID, Timestamp],
+    is_running: bool,
 ) -> Step:
-    calls = [_call(call, tools, is_running=is_running) for call in rows]
+    calls = [_call(call, tools, due=due, is_running=is_running) for call in rows]
     return Step(
         number=row.number,
         tone=next((tone for tone in WORST_FIRST if any(call.tone == tone for call in calls)), "ok"),
@@ -126,23 +143,27 @@ def _step(
     )
 
 
-def _call(row: TodoCall, tools: Mapping[str, CompiledTool], *, is_running: bool) -> Call:
+def _call(row: TodoCall, tools: Mapping[str, CompiledTool], *, due: Mapping[UUID, Timestamp], is_running: bool) -> Call:
     effect = state_label(row.effect) if row.effect else None
+    next_attempt = due.get(row.effect_id) if row.effect_id else None
     arguments = in_order(row.arguments or {}, tools.get(row.name))
     return Call(
         name=row.name,
         title=title_of_tool(row.name),
         arguments=[(argument_label(name), mark_hidden(plain(value))) for name, value in arguments.items()],
         raw=mark_hidden(row.arguments_text) if row.arguments is None else [],
-        result=_result(row, effect),
+        result=_result(row, effect, is_retried=next_attempt is not None),
         tone=_tone(row, effect, is_running=is_running),
         effect_id=row.effect_id,
         effect=effect,
+        next_attempt=next_attempt,
     )
 
 
-def _result(row: TodoCall, effect: StateLabel | None) -> str:
-    """The result, which is written for the model, or for an effect in doubt its meaning for people."""
+def _result(row: TodoCall, effect: StateLabel | None, *, is_retried: bool) -> str:
+    """The result, which is written for the model, or for people what went wrong, or what an effect in doubt means."""
+    if row.effect and is_retried:
+        return str(translated(row.effect.error))
     if row.effect and effect and (row.effect.is_in_outbox or row.effect.state in DOUBTFUL):
         return str(effect.meaning)
     return shortened(row.result.strip(), longest=LONGEST_RESULT)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from uuid import UUID
 
 from projects.common.presenters import stamp
+from todos.approvals.job_keys import next_attempts
 from todos.approvals.validity import undeliverable_of, why_not_runnable
 from todos.content.deliverability import Undeliverable
 from todos.content.requested_recipients import requested_recipients
@@ -85,6 +88,8 @@ def todo_detail(todo: Todo) -> TodoDetailPayload:
     content = content_of(todo, tools=tools)
     approval = current_approval(todo) or todo.approvals.order_by("-created_at").first()
     problem = why_not_runnable(todo, tools=tools)
+    effects = effects_of(todo)
+    due = next_attempts(approval, effects) if approval else {}
     steps = list(todo.steps.prefetch_related("calls").order_by("started_at", "number"))
     return {
         **todo_payload(todo),
@@ -95,8 +100,8 @@ def todo_detail(todo: Todo) -> TodoDetailPayload:
         "by_hand": not content["tools"],
         "wanted_recipients": requested_recipients(todo, tools=tools),
         "approval": approval_payload(approval) if approval else None,
-        "steps": [step_payload(step) for step in steps],
-        "effects": [effect_payload(effect) for effect in effects_of(todo)],
+        "steps": [step_payload(step, due=due) for step in steps],
+        "effects": [effect_payload(effect) for effect in effects],
         "history": [event_payload(event) for event in todo.history.all()],
     }
 
@@ -134,7 +139,8 @@ def effects_of(todo: Todo) -> list[Effect]:
     return [*([todo.effect] if todo.effect else []), *(effect for effect in done if effect.pk != todo.effect_id)]
 
 
-def step_payload(step: TodoStep) -> TodoStepPayload:
+def step_payload(step: TodoStep, *, due: Mapping[UUID, datetime]) -> TodoStepPayload:
+    """A step with its calls. `due` holds the times of the next attempts, by effect."""
     return {
         "number": step.number,
         "approval": str(step.approval_id),
@@ -144,17 +150,18 @@ def step_payload(step: TodoStep) -> TodoStepPayload:
         "total_ms": step.total_ms,
         "started_at": stamp(step.started_at),
         "finished_at": stamp(step.finished_at),
-        "calls": [call_payload(call) for call in step.calls.all()],
+        "calls": [call_payload(call, due=due) for call in step.calls.all()],
     }
 
 
-def call_payload(call: TodoCall) -> TodoCallPayload:
+def call_payload(call: TodoCall, *, due: Mapping[UUID, datetime]) -> TodoCallPayload:
     return {
         "name": call.name,
         "arguments": call.arguments,
         "effect": str(call.effect_id) if call.effect_id else None,
         "result": call.result or None,
         "is_error": call.is_error,
+        "next_attempt_at": stamp(due.get(call.effect_id)) if call.effect_id else None,
         "finished_at": stamp(call.finished_at),
     }
 

@@ -11,9 +11,9 @@ from django.utils.translation import gettext
 from jobs.errors import WrongState
 from notices.models import NoticeKind
 from notices.services import notify
+from todos.approvals.job_keys import queue_continuation
 from todos.content.lifecycle import Actor, transition
 from todos.executor.finish import final_status, finish
-from todos.executor.job_keys import queue_continuation
 from todos.executor.results import reopen_call
 from todos.executor.run_context import load_run, lock_todo
 from todos.executor.todo_run import TodoRun, effect_of

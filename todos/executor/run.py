@@ -26,11 +26,11 @@ from jobs.outages import until_stored
 from tenancy.threads import in_db
 from todos.approvals import validity
 from todos.approvals.approve import LANE
+from todos.approvals.job_keys import next_attempts
 from todos.approvals.validity import InvalidApproval
 from todos.content.lifecycle import AGENT, transition
 from todos.executor.calls import AttemptedCall, execute_calls, record, settle_attempt
 from todos.executor.finish import fail_run, finish
-from todos.executor.job_keys import postponed_effects
 from todos.executor.prompt import ExecuteContext
 from todos.executor.run_context import RunContext, load_run, lock_todo, todo_tx
 from todos.executor.steps import Step, build_context, store_frozen_step, take_step
@@ -156,5 +156,5 @@ def _still_open(run: RunContext) -> list[TodoCall]:
 
 def _due(run: RunContext, calls: Sequence[TodoCall]) -> list[UUID]:
     """The open calls that wait neither for a callback nor for their next attempt."""
-    waiting = postponed_effects(run.approval, [effect_of(call) for call in calls])
+    waiting = next_attempts(run.approval, [effect_of(call) for call in calls])
     return [call.pk for call in calls if not is_accepted(call) and call.effect_id not in waiting]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from jobs.enqueue import enqueue
+from todos.approvals.job_keys import queue_callback_check, queue_retry
 from todos.content.versions import time_of
-from todos.executor.job_keys import queue_callback_check, queue_retry
 from todos.executor.repeats import find_repeated
 from todos.executor.results import end_call
 from todos.hooks import effect_changed

@@ -9,17 +9,20 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
+from console.todos.run_log import runs_of
 from conversations.models import PersonaField
 from conversations.tool_runs.effects.resolution import release, resolve, store_callback
 from conversations.turns.services import give_fields
 from jobs.errors import WrongState
 from jobs.models import Job, State
+from projects.common.presenters import stamp
 from projects.records.attributes import set_attribute
 from tests.conversations.effects.target import Answers, Target
 from tests.todos.executor.conftest import LETTER, NOTIFY, Runs
+from todos.api.presenters import todo_detail
+from todos.approvals.job_keys import next_attempts
 from todos.approvals.manual_completion import take_todo
 from todos.content.lifecycle import Actor
-from todos.executor.job_keys import postponed_effects
 from todos.models import Approval, Todo
 from todos.services import cancel_todo, review_again
 from tools.engine.execution.callback import callback_token
@@ -97,8 +100,31 @@ def test_one_query_finds_all_postponed_effects_of_a_step(
     with runs.tenant.tx():
         [approval] = Approval.objects.filter(todo=todo)
         with django_assert_max_num_queries(1):
-            waiting = postponed_effects(approval, effects)
-    assert (len(effects), waiting) == (5, {effect.pk for effect in effects})
+            waiting = next_attempts(approval, effects)
+    assert (len(effects), set(waiting)) == (5, {effect.pk for effect in effects})
+
+
+def test_a_call_that_is_retried_says_when_on_the_page_and_in_the_api(runs: Runs, target: Target) -> None:
+    target.answers(Answers(status=503, headers={"Retry-After": "600"}), Answers())
+    runs.own_tool(target.url, delivery="idempotent")
+    todo = runs.execute(runs.frozen(NOTIFY, HELLO), hurry=False)
+    with runs.tenant.tx():
+        due = Job.objects.get(key__contains=":attempt:").run_after
+        [[shown]] = [step["calls"] for step in todo_detail(todo)["steps"]]
+        [[call]] = [step.calls for run in runs_of(todo, tools={}, zone="UTC") for step in run.steps]
+    assert shown["next_attempt_at"] == stamp(due)
+    assert call.next_attempt
+    assert call.next_attempt.at == due
+    assert "503" in call.result
+
+
+def test_a_call_that_is_not_retried_any_more_has_no_next_attempt(runs: Runs, target: Target) -> None:
+    target.answers(Answers(status=503), Answers())
+    runs.own_tool(target.url, delivery="idempotent")
+    todo = runs.execute(runs.frozen(NOTIFY, HELLO))
+    with runs.tenant.tx():
+        [[shown]] = [step["calls"] for step in todo_detail(todo)["steps"]]
+    assert (shown["next_attempt_at"], todo.status) == (None, "completed")
 
 
 def test_no_other_job_makes_an_attempt_before_it_is_due(runs: Runs, target: Target) -> None:

@@ -28,13 +28,13 @@ def queue_continuation(todo: Todo, approval: Approval, effect: Effect, *, answer
     _queue(todo, f"todo:{approval.pk}:{answer}:{effect.pk}:{effect.attempts}")
 
 
-def postponed_effects(approval: Approval, effects: Iterable[Effect]) -> set[UUID]:
-    """The ids of the effects whose next attempt isn't due: another job, still queued, will make it."""
+def next_attempts(approval: Approval, effects: Iterable[Effect]) -> dict[UUID, datetime]:
+    """The times of the effects' next attempts, by id: another job, still queued, will make them."""
     effect_ids = {_retry_key(approval, effect): effect.pk for effect in effects if effect.attempts}
     if not effect_ids:
-        return set()
-    waiting = Job.objects.filter(key__in=effect_ids, state=State.QUEUED).values_list("key", flat=True)
-    return {effect_ids[key] for key in waiting}
+        return {}
+    waiting = Job.objects.filter(key__in=effect_ids, state=State.QUEUED).values_list("key", "run_after")
+    return {effect_ids[key]: run_after for key, run_after in waiting}
 
 
 def _retry_key(approval: Approval, effect: Effect) -> str:
