@@ -44,7 +44,7 @@ def check_database() -> Section:
 
 
 def check_redis() -> Section:
-    """Redis or Valkey: its version, and whether it may throw data away."""
+    """Redis or Valkey: its version, and whether it saves its data and keeps it."""
     try:
         info = _ask_redis()
     except (redis.RedisError, OSError) as error:
@@ -52,7 +52,7 @@ def check_redis() -> Section:
         finding = bad(says % {"error": type(error).__name__}, gettext("Start it, and see REDIS_URL."))
         return Section("Redis", (finding,))
     version, used = str(info["redis_version"]), int(info["used_memory"])
-    findings = [*_old_redis(version), *_small_redis(info, used)]
+    findings = [*_old_redis(version), *_unsaved_redis(info), *_small_redis(info, used)]
     calm = gettext("Redis %(version)s answers. It uses %(size)s.") % {"version": version, "size": _size(used)}
     return Section("Redis", (ok(calm), *findings))
 
@@ -124,6 +124,14 @@ def _old_redis(version: str) -> list[Finding]:
         return []
     says = gettext("Redis %(version)s is too old.") % {"version": version}
     return [bad(says, gettext("Install Redis 6.2 or newer, or Valkey."))]
+
+
+def _unsaved_redis(info: dict[str, Any]) -> list[Finding]:
+    """A Redis that can't save refuses writes: by default after a snapshot, always for its append-only file."""
+    if "err" not in (info.get("rdb_last_bgsave_status"), info.get("aof_last_write_status")):
+        return []
+    says = gettext("Redis can't save its data, and may refuse writes.")
+    return [bad(says, gettext("Its log says why, such as a full disk or a directory that it may not write to."))]
 
 
 def _small_redis(info: dict[str, Any], used: int) -> list[Finding]:

@@ -94,7 +94,9 @@ def restore_backup(arguments: argparse.Namespace) -> None:
     )
     place = "the database" if os.environ.get("DATABASE_URL") else _data_dir()
     if loaded.uncertain:
-        print(f"{loaded.uncertain:,} planned effects may have happened since: staff is asked about each. See --resume.")
+        print(
+            f"Planned effects that may have happened since: {loaded.uncertain:,}. Staff is asked about each. See --resume."
+        )
     print(f"Restored into {place}. bin/serve starts it.")
 
 

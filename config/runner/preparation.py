@@ -70,7 +70,9 @@ class DemoFile:
         try:
             return str(json.loads(self._file.read_text())["base_url"])
         except FileNotFoundError:
-            raise StartError(f"No copy runs in {self._file.parent}: start it with bin/serve.") from None
+            raise StartError(
+                f"No copy runs in {self._file.parent}: start it with bin/serve, or set DATABASE_URL."
+            ) from None
 
     def remove(self) -> None:
         """Remove the file of an earlier start."""

@@ -75,6 +75,14 @@ def test_workers_cannot_be_asked_without_redis(servers, database) -> None:
         servers.redis.start()
 
 
+@pytest.mark.parametrize("figure", ["rdb_last_bgsave_status", "aof_last_write_status"])
+def test_a_redis_that_cannot_save_is_named(monkeypatch: pytest.MonkeyPatch, figure: str) -> None:
+    """It answers, and refuses writes."""
+    info = {"redis_version": "7.2.4", "used_memory": 1, figure: "err"}
+    monkeypatch.setattr("operations.servers._ask_redis", lambda: info)
+    assert len(bad_ones(check_redis())) == 1
+
+
 # Queues
 
 

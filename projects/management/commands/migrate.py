@@ -70,5 +70,6 @@ def _refuse_unknown_migrations(loader: MigrationLoader) -> None:
     if unknown:
         raise CommandError(
             f"Another version of Makegood made this database ({'.'.join(unknown[0])} is not a migration of this one): "
-            "use an empty database, or with bin/serve a new data directory (set MAKEGOOD_DATA, or move the old one away)."
+            "run that version, or restore a backup into an empty place: another database, or with bin/serve another data "
+            "directory (set MAKEGOOD_DATA, or move the old one away)."
         )
