@@ -79,7 +79,7 @@ def _connection_limits() -> dict[str, Any]:
     """How long this side waits for a server that may be gone, in libpq's parameters."""
     silence = db_silence_seconds()
     return {
-        # Of a list of hosts, or of the addresses of a name, the one that is the primary
+        # The primary among several hosts, or among the addresses of a name
         "target_session_attrs": "read-write",
         "connect_timeout": env.int("MAKEGOOD_DB_CONNECT_SECONDS", default=2),
         # Sent and never acknowledged

@@ -31,7 +31,7 @@ class TimedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         is_idle = self.cycle is not None and self.timeout_keep_alive_task is not None
         if is_idle:
-            # Also for blank lines, which begin no request and would end the keep-alive timeout.
+            # Blank lines begin no request, but would end the keep-alive timeout.
             self._start_deadline()
         super().data_received(data)
 

@@ -341,7 +341,7 @@ DEMO_SHOP = env.bool("MAKEGOOD_DEMO_SHOP", default=OFFLINE_MODEL)
 # Jobs
 LEASE_SECONDS: float | None = env.float("MAKEGOOD_LEASE_SECONDS", default=None)
 SWEEP_SECONDS = env.float("MAKEGOOD_SWEEP_SECONDS", default=2.0)
-# Of each worker process, to mail servers that say at once that an e-mail came.
+# Open connections of each worker process to mail servers that announce new e-mails at once.
 MAILBOX_CONNECTIONS = env.int("MAKEGOOD_MAILBOX_CONNECTIONS", default=200)
 # The file that a worker touches while it is alive.
 ALIVE_FILE = env.str("MAKEGOOD_ALIVE_FILE", default="")

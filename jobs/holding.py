@@ -28,7 +28,7 @@ returning id, organization_id, ordinal, key, token, attempts, trace
 def take_job(lane: str, subject_id: UUID) -> ClaimedJob | None:
     """Take the live job of a subject over, from a worker or another process that holds it; None if it has ended.
 
-    Whoever held it can't write any more. The caller has locked the subject, whose lane has one job for each subject.
+    The previous holder can't write any more. The caller has locked the subject, whose lane has one job for each subject.
     """
     taken = _TAKE(lane_of(lane).lease_seconds, lane, subject_id)
     if not taken:

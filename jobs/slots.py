@@ -1,7 +1,7 @@
-"""The slots of a worker process: how many jobs of a lane it runs at once, and how many of them may be one tenant's.
+"""The slots of a worker process: the number of jobs of a lane that it runs at once, in all and of one tenant.
 
-A tenant may hold as many slots as are free: alone half of them, and one of n tenants the n+1st part. So a tenant that
-nobody competes with uses much of the process, and whoever comes next finds a free slot at once. The rule needs nothing
+A tenant may hold as many slots as are free: a single tenant half of them, n tenants one (n+1)th each. So a tenant that
+nobody competes with uses much of the process, and the next tenant finds a free slot at once. The rule needs nothing
 but the process's own jobs, so it holds for any number of processes.
 
 Tenants with a model endpoint of their own have slots of their own: however many sign up and let their model be slow,

@@ -44,7 +44,7 @@ BY_MAIL = _any(
     r"\be-?mail (?:me|us|it|that|them|the)\b|\b(?:send|get|have|mail)\b.{0,40}\be-?mail\b|\bby "
     r"e-?mail\b|\b(?:per e-?mail|par e-?mail|por correo|via e-?mail)\b",
 )
-# What the agent was told, as opposed to what it said.
+# The agent's instructions, as opposed to its answers.
 INSTRUCTIONS = r"(?:instruction|directive|guideline|istruzion|anweisung|vorgabe|consigne|instruccion|directiv|direttiv)\w*|prompts?"
 RULES = (
     r"(?:rules|regole|regeln|règles|reglas|procedures|scenarios|configuration|programming)(?! (?:about|for|on|with)\b)"

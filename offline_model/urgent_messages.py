@@ -21,7 +21,7 @@ BOOKED = re.compile(
 # A provider's number for an error, which says nothing to a customer.
 ERROR_CODE = re.compile(r" \((?:Twilio|WhatsApp|Telegram|Meta) \d+\)")
 THE_CUSTOMERS = re.compile(r"\b([Tt])he customer's\b")
-# What failed between two servers, or met a limit, which says nothing to a customer either.
+# Words of failures between two servers, or at a limit, which tell a customer nothing.
 TECHNICAL = re.compile(
     r"\b(?:endpoint|host name|certificate|private network|localhost|URL|[Pp]ort \d+|did not answer within|"
     r"closed the connection|could not be reached|of this kind went)\b"

@@ -6,8 +6,8 @@ from config.backup.catalog import Connection
 
 REASON = "Makegood was restored from a backup. The lost installation may have done this since."
 
-# What repeats under its own key is left planned, and so is what waits for a person's approval. A worker finds the others
-# begun by one that is gone, and asks staff whether they happened.
+# Effects that may repeat under their key stay planned, and so do those that wait for approval. The others count as begun by
+# a worker that is gone, so that staff is asked whether they happened.
 _MARK = """
 update public.tools_effect
 set state = 'sending', attempts = greatest(attempts, 1), is_uncertain = true, started_at = statement_timestamp(),

@@ -27,7 +27,7 @@ def settings_of(env: Mapping[str, str], *, data_dir: Path) -> dict[str, str]:
     check_settings(own)
     if "DATABASE_URL" in own:
         return own
-    # Of a copy that runs: its keys exist.
+    # The copy runs, so its keys exist.
     base_url = DemoFile(data_dir).base_url()
     keys, ports = load_keys(data_dir), PortStore(data_dir)
     postgres = running_postgres(data_dir, keys=keys, port=ports.stored("postgres"))

@@ -39,7 +39,7 @@ ICONS = {
 }
 
 
-# What happened, with `%(actor)s` and `%(subject)s`. Members are both in their own actions.
+# Sentences about an entry, with `%(actor)s` and `%(subject)s`. A member who changes something of their own is both.
 SENTENCES: Mapping[str, str] = {
     AuditAction.INVITED: lazy("%(actor)s invited %(subject)s"),
     AuditAction.INVITED_AGAIN: lazy("%(actor)s invited %(subject)s again"),

@@ -191,7 +191,7 @@ class CallControl:
         await self._respond()
 
     async def _resume(self) -> None:
-        """Read back what was said while nobody listened, and give the model the results that it may not have."""
+        """Read back the items said while no worker listened, and give the model results that it may have missed."""
         record = await in_db(read_record, self._job, self._kept)
         self._seen_calls |= {called["call"] for called in record.undelivered}
         found = await read_back(self._items, record)

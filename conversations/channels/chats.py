@@ -265,7 +265,7 @@ def _earlier(conversation: Conversation, item: IncomingMessage) -> Message | Non
 
 
 def _content(item: IncomingMessage, earlier: Message | None) -> str | None:
-    """The words of the message; None for one that adds no word to what is known. An edit says that it is one."""
+    """The text to store, or None if an earlier delivery said as much. The text of an edit says that it is one."""
     content = content_of(item)
     if earlier is None:
         return content

@@ -32,11 +32,11 @@ class Sender:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that is fetched after the webhook was answered. `ref` is what the provider gives it out for; empty for
+    """A file that is fetched after the webhook was answered. `ref` is the provider's id of it; empty for
     one whose `content` came with the message.
 
-    `declared_type` is the sender's word on what it is. `label` is what a voice message, audio or a video is called in the
-    message, which says its length instead of its name; `seconds` is the provider's word on that. `missing` says why there
+    `declared_type` is the type by the sender's word. `label` is the name of a voice message, audio or a video in the
+    message, with its length instead of a file name; `seconds` is the length by the provider's word. `missing` says why there
     is nothing to fetch, and ends a sentence.
     """
 

@@ -17,7 +17,7 @@ class Keyword(StrEnum):
     HELP = "help"
 
 
-# Of the words that carriers know, those that nobody says to an agent for another reason are keywords everywhere.
+# The carriers' words that nobody says to an agent for another reason. They are keywords on every channel.
 WORDS = {
     **dict.fromkeys(("stop", "stopall", "unsubscribe", "optout", "opt-out"), Keyword.STOP),
     **dict.fromkeys(("start", "unstop"), Keyword.START),

@@ -10,7 +10,7 @@ from outbound.errors import BlockedAddress, InvalidRequest, NoSuchHost, Outbound
 from outbound.guard import Guard
 
 DEADLINE_S = 30.0
-# Of all files of a message, held in memory until they are stored.
+# The limit of all files of a message, which are in memory until they are stored.
 MOST_BYTES = 2 * MAX_BYTES
 # Answers that a later try may change.
 BUSY = frozenset({408, 425, 429})

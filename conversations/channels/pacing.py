@@ -1,6 +1,6 @@
-"""Pacing: a limit of the provider holds back everything that goes out by the account, and no worker waits for it.
+"""Pacing: a provider's limit holds back all messages of the account, without a worker that waits.
 
-After the pause, what was held back goes out one after the other, at a distance, so that it doesn't meet the limit again.
+After the pause, they go out one by one, at intervals, so that they don't meet the limit again.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class Provider(Protocol):
 
     kind: str
     carrier: str = ""
-    # Whether customers are told who joined and left, each time in a message of its own.
+    # True if customers are told who joined and left, in a message each.
     sends_notices: bool = True
     channel: Channel
     longest_part: int
@@ -117,7 +117,7 @@ class Provider(Protocol):
     window: timedelta | None
     # How often the customer is told that an answer is being written; None if the provider can't.
     typing_seconds: float | None
-    # Whether a message carries its files itself. Elsewhere each file is a part of its own.
+    # True if one message carries its text and files. Otherwise each file is a part of its own.
     encloses_files: bool = False
     # The body of a 200, with its content type.
     receipt: tuple[bytes, str]

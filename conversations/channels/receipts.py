@@ -126,7 +126,7 @@ def advance(
     if state in TIMES:
         changes[TIMES[state]] = at or Now()
     if ref:
-        # Also for a receipt that a faster callback has moved on, and for a part that was sent again.
+        # A faster callback may have moved the receipt on, and a part may have been sent again.
         Receipt.objects.filter(pk=receipt.pk).exclude(external_id=ref[:200]).update(external_id=ref[:200])
     return Receipt.objects.filter(pk=receipt.pk, state__in=EARLIER[state]).update(**changes) == 1
 

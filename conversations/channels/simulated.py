@@ -192,14 +192,14 @@ def address_of(channel: OpenChannel) -> str:
 
 
 def with_states(screen: Screen, channel: OpenChannel) -> Screen:
-    """The chat with what the business knows of each message: what became of it, or how far it came."""
+    """The chat with the state of each message as the business knows it: handled or not, delivered, read."""
     ids = [bubble.id for bubble in screen.bubbles]
     account = PROVIDERS[channel.kind].account_of(channel.connection)
     own = {"project_id": channel.project_id, "kind": channel.kind, "account": account}
     arrived = {one.external_id: one for one in Delivery.objects.filter(**own, external_id__in=ids)}
     receipts = Receipt.objects.filter(external_id__in=ids, **{f"chat__{name}": value for name, value in own.items()})
     sent = {one.external_id: (one.state, one.get_state_display(), one.reason) for one in receipts}
-    # What a tool sent belongs to no message of the conversation.
+    # A tool's message is an effect, and no message of the conversation.
     effects = Effect.objects.filter(project_id=channel.project_id, receipt_ref__in=ids)
     told = {one.receipt_ref: (one.receipt, one.get_receipt_display(), one.receipt_reason) for one in effects}
     known = {**told, **sent}

@@ -11,7 +11,7 @@ from conversations.channels.whatsapp_api import ADAPTER, IMAGES, GraphAnswer, Gr
 from outbound.multipart import UploadedFile
 from tools.engine.execution.outcome import Ending, Outcome
 
-# Of buttons below a message, and of the rows of a list.
+# Limits of the buttons below a message, and of the rows of a list.
 MOST_BUTTONS, LONGEST_BUTTON = 3, 20
 MOST_ROWS, LONGEST_ROW, LONGEST_DESCRIPTION = 10, 24, 72
 

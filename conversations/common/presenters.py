@@ -43,7 +43,7 @@ from projects.common.stored_sentences import translated
 from tenancy.prepared_queries import PreparedQuery
 from tools.models import ReceiptState
 
-# Of the parts of a message, the one that came least far stands for all.
+# A message has come as far as its slowest part: the first of these states that a part has.
 PROGRESS = (
     ReceiptState.FAILED,
     ReceiptState.UNKNOWN,

@@ -21,7 +21,7 @@ OPEN_STATUSES = (
 def find_todos(promises: Sequence[Promise]) -> Mapping[UUID, Todo]:
     """The open todo of each promise that a person has to keep, by the promise's id.
 
-    A promise in the same words as an earlier one of its conversation shares that one's todo.
+    A promise in the same words as an earlier one of its conversation shares the earlier one's todo.
     """
     left = [one for one in promises if one.owner == PromiseOwner.STAFF]
     if not left:

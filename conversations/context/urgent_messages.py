@@ -13,7 +13,7 @@ from conversations.models import Event
 from conversations.models.event import URGENT, UrgentSource
 from tenancy.prepared_queries import PreparedQuery
 
-# Of more urgent messages than this, only the newest are passed on.
+# The newest urgent messages that a prompt holds.
 MAX_URGENT = 20
 # Those that a reply has taken up are a reminder: few, and short.
 MAX_TAKEN_UP = 5

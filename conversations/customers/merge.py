@@ -88,7 +88,7 @@ def _move_rows(target: Persona, source: Persona) -> None:
     PersonaField.objects.filter(persona=source, conversation__isnull=False).update(persona=target)
     for moving in rows.values():
         moving.update(persona_id=target.pk)
-    # Neither of the two has proved to be both.
+    # Each verification proves one of the two customers only.
     Verification.objects.filter(persona_id=target.pk).update(persona_id=source.pk)
 
 

@@ -13,7 +13,7 @@ from storages.backends.s3 import S3Storage
 from conversations.files.listed import PAGE, ListedObject, Pages
 
 CONNECT_SECONDS = 3
-# Of silence.
+# The longest silence of a storage.
 READ_SECONDS = 10
 TRIES = 2
 # No file is as large, so that each is written in one request and an interrupted one leaves no parts behind.

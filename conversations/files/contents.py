@@ -18,7 +18,7 @@ from conversations.models import Attachment
 from outbound.fair_threads import FairThreads
 from outbound.tenant import current_tenant
 
-# Of each process. A client of a bucket belongs to a thread.
+# Per process. Each thread has a client of the bucket.
 THREADS = 8
 _threads = FairThreads(THREADS, name="files")
 

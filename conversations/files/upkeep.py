@@ -1,4 +1,4 @@
-"""The upkeep of objects: what is planned is written, and what nothing needs any more is deleted.
+"""The upkeep of objects: writes the planned ones, and deletes those that nothing needs any more.
 
 A content is stored in its row first. A worker then writes the object and lets the row point to it, so that an upload
 never waits for a storage. A worker that dies is followed by another, which writes the same object again.

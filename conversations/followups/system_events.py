@@ -52,7 +52,7 @@ class UnknownEvent(ApiError):
 
 
 def post_event(conversation: Conversation, idn: str, payload: Mapping[str, Any]) -> StartedByEvent:
-    """Append a system event and start what it names. Raises ApiError, UnknownEvent if that is nothing."""
+    """Append a system event and start the tool or turn that it names. Raises ApiError; UnknownEvent if it names none."""
     if idn == USER_MESSAGE:
         text = _message(payload)
         admit_turn(conversation.project)

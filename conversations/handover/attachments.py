@@ -33,7 +33,7 @@ from tools.engine.limits.quotas import admit_bytes
 MAX_BYTES = 10 * 1024 * 1024
 # A few kilobytes can hold an image that fills the memory of the browser or model that opens it.
 MAX_PIXELS = 100_000_000
-# Of audio and videos, which only messengers bring.
+# The limit of audio and videos, which only messengers bring.
 MAX_MEDIA_BYTES = 16 * 1024 * 1024
 MAX_PER_ANSWER = 5
 # Files that wait to be sent: in a conversation, or of one customer.

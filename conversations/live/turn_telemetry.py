@@ -23,7 +23,7 @@ class EndedTurn:
 
 
 def ended_turn(turn: Turn) -> EndedTurn | None:
-    """The figures of a turn that is over, or None. A later change of the turn changes nothing of them."""
+    """The figures of a turn that is over, else None. Later changes of the turn don't change them."""
     if turn.status not in ENDED:
         return None
     first = turn.first_token_at

@@ -25,7 +25,7 @@ class StoredObject(DenseTenantModel):
     """An object in a storage. The row is stored before the object is written, and deleted after the object is.
 
     `place` is the storage's address without its query. `due_at` is when a worker writes or deletes the object; `attempts`
-    counts the claims, and the last one is the token of whoever may write the result. `error` says why it failed.
+    counts the claims, and its value is the token of the worker that may write the result. `error` says why it failed.
 
     A trigger makes the objects of a deleted attachment leave. There is no foreign key to the attachment or the
     organization, because the row is what remains to be done when both are gone.

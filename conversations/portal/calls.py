@@ -34,7 +34,7 @@ from tenancy.scope import tenant_tx
 from tenancy.threads import in_db
 from tools.services.signed_links import PortalTarget
 
-# As in the widget: a call is paid for by the second.
+# The widget's limits, because a call is paid for by the second.
 CALLS_PER_MINUTE, REPORTS_PER_MINUTE = 4, 240
 VIA = {"via": "portal"}
 # JSON escapes at most double an offer.

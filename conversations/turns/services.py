@@ -198,10 +198,10 @@ def post_message(
     refuses waits for its turn if the channel can't refuse (`may_refuse`).
 
     `attachments` describes files that the caller binds to the message (`conversations.handover.customer_files`).
-    A message that is not to be answered (`is_answered`) is stored and observed. The reply begins after `reply_delay`, or
+    Without `is_answered`, the message is stored and observed only. The reply begins after `reply_delay`, or
     once `jobs.enqueue.bring_forward` is called.
 
-    Whoever hears the customer under a `job` passes it, and writes nothing once another process holds it.
+    A caller that listens under a `job`, such as a phone call's, passes it: nothing is written once another process holds it.
 
     While an operator has the conversation, the message is only stored and observed. Concurrent messages are answered in
     the order of their `seq`. The caller admits the message first (`conversations.turns.admission`).

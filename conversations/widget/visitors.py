@@ -107,7 +107,7 @@ def _own(project: Project, visitor: Visitor) -> QuerySet[Conversation]:
         own |= Q(shopper__wp_user_id=visitor.shopper["wp_user_id"])
     personas = Persona.objects.filter(project=project, external_id__in=visitor.names)
     ids = dict(personas.values_list("pk", "merged_into_id"))
-    # Of a customer that the visitor was merged into, only the visitor's own chats.
+    # If the visitor was merged into a customer, only the visitor's own chats are shown, not that customer's.
     begun = Q(persona_id__in=[id for id, target in ids.items() if target is None], begun_as_id=None)
     merged = Q(persona_id__in=[target for target in ids.values() if target], begun_as_id__in=list(ids))
     return Conversation.objects.filter(own, begun | merged, project=project)

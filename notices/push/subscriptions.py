@@ -92,9 +92,9 @@ def add_browser(user: User, receiver: Receiver, *, name: str) -> str:
 
 
 def renew_browser(user: User, receiver: Receiver, *, name: str, before: str) -> str | None:
-    """Store what a browser subscribed with anew. `before` is what it was known as.
+    """Store the new subscription of a browser. `before` is the id that the browser was known by.
 
-    Returns None if it isn't one of the person's: it was removed elsewhere, or belongs to whoever signed in before.
+    Returns None if it isn't one of the person's: it was removed elsewhere, or belongs to somebody who signed in before.
     """
     browser = browser_of(receiver.endpoint)
     if not {before, browser} & {known.browser for known in browsers_of(user)}:

@@ -13,7 +13,7 @@ from offline_model.realtime.session import Session
 from offline_model.realtime.webhook import incoming_call, signed_headers
 
 Json = dict[str, Any]
-# Of a request: messengers carry files.
+# The limit of a request, because messengers carry files.
 MOST_BYTES = 32 * 1024 * 1024
 # A call with such an id has no telephone: it is accepted unannounced, and its caller types.
 TYPED = "typed_"

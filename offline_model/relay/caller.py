@@ -156,7 +156,7 @@ class Caller:
             with suppress(aiohttp.ClientError, OSError):
                 handoff = await self._converse(socket)
         finally:
-            # Of a caller who is stopped as well: a connection that is left open is reported whenever it is collected.
+            # A stopped caller closes it, too: a connection that is left open is reported when it is collected.
             self._socket = None
             with suppress(aiohttp.ClientError, OSError):
                 await socket.close()

@@ -36,7 +36,7 @@ REFUSAL = re.compile(r"\b(?:can(?:'t|’t|not)|unfortunately|not able|unable|sor
 KINDS = (("mail", MAIL), ("call", CALL), ("team", TEAM))
 # Titles by topic.
 TITLES = {"mail": "Write to {who}", "call": "Call {who} back", "team": "Ask the team about {who}"}
-# What a customer can be reached by, and how it is called.
+# The ways to reach a customer, with their names.
 CONTACT = {"phone": "phone", "email": "e-mail"}
 LANGUAGES = {"de": "German", "es": "Spanish", "fr": "French", "it": "Italian"}
 SAID_APART = frozenset({"name", "language", *CONTACT})

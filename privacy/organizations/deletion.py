@@ -1,6 +1,6 @@
 """The deletion of an organization: requested by an owner, carried out by the sweep in small transactions.
 
-What gives access goes first, so that nothing new comes in. The rows themselves say what is left, so that any worker goes on
+Keys and members go first, so that nothing new comes in. The remaining rows say what is left to do, so that any worker goes on
 where another has died.
 """
 

@@ -46,8 +46,8 @@ LINGER_SECONDS, LINGER_BYTES = 2.0, 16 * 1024 * 1024
 
 @dataclass(frozen=True)
 class LongBody:
-    """Requests whose bodies may be longer than others. All together have `room` bytes; one that declares at most `free`
-    needs none of it. Of a body, at most `kept` bytes are passed on.
+    """URLs that take longer bodies. Their open requests share `room` bytes; one that declares at most `free` bytes
+    needs none of them. At most `kept` bytes of a body are passed on.
     """
 
     path: re.Pattern[str]

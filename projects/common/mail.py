@@ -39,7 +39,7 @@ def deliver(message: EmailMessage) -> MailResult:
 
 
 class LogBackend(BaseEmailBackend):
-    """E-mail backend used while EMAIL_HOST is empty: logs that there was one, and nothing of it."""
+    """E-mail backend used while EMAIL_HOST is empty: logs that an e-mail was due, without its content."""
 
     def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
         for message in email_messages:

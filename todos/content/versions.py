@@ -38,7 +38,7 @@ CURRENT_APPROVAL = PreparedQuery(
 
 
 class TodoChanged(Conflict):
-    """The todo is not what the caller saw. `changes` lead from what they saw, if it is known, to the current content."""
+    """The todo has changed since the caller read it. `changes` lead from that content, if it is known, to the current one."""
 
     def __init__(self, changes: Iterable[Change]) -> None:
         self.changes = list(changes)

@@ -1,6 +1,6 @@
 """The time at which a caller has heard a reply. A promise that nobody heard doesn't count.
 
-The tool caller of a spoken reply waits until its words were heard. Whoever speaks them sets it free; without them, it
+The tool caller of a spoken reply waits until its words were heard. The call's process starts it then; without one, it
 runs when they must have been heard.
 """
 

@@ -260,7 +260,7 @@ class _Session:
         if connection is not None:
             with suppress(imaplib.IMAP4.error, OSError, ValueError):
                 connection.logout()
-            # Of a broken connection, the library closes nothing.
+            # The library doesn't close a broken connection.
             with suppress(OSError):
                 connection.shutdown()
         with self._lock:

@@ -13,7 +13,7 @@ from conversations.handover.attachments import MAX_BYTES
 from conversations.handover.file_types import clean_name
 from conversations.handover.image_size import read_size
 
-# Of an e-mail with more files, the first ones are kept.
+# An e-mail with more files keeps the first ones.
 MOST_FILES = 20
 # A logo, an icon or a tracking pixel has no more.
 SMALLEST_AREA = 14_400

@@ -52,7 +52,7 @@ def has_room(
                 limit=limit,
                 of_organization=of_organization,
                 is_reached=is_reached,
-                # What is about to be sent counts, too.
+                # The message that is about to be sent counts, too.
                 used=used + (rule.window is Window.DAY and not is_reached),
                 most=most,
             )

@@ -48,7 +48,7 @@ class LimitRule:
 
     @property
     def can_be_lifted(self) -> bool:
-        """True if staff may allow as much again for a day. Other limits are raised by whoever has set them."""
+        """True if staff may allow as much again for a day. Other limits are changed where they were set."""
         return self.window in (Window.DAY, Window.TEN_MINUTES)
 
     def is_near(self, used: int, most: int) -> bool:

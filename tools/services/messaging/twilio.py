@@ -21,7 +21,7 @@ from tools.engine.execution.outcome import Ending, ExpectedReceipt, Outcome, is_
 from tools.services.messaging.base import LONGEST_EXCERPT, Mms, Sms, TemplateSms, refused_sign_in
 
 DEADLINE_S = 15.0
-# Of a page of templates.
+# The limit of a page of templates.
 MOST_BYTES = 2 * 1024 * 1024
 # The prefix of numbers on WhatsApp.
 WHATSAPP = "whatsapp:"

@@ -101,7 +101,7 @@ def _no_way(case: Case) -> Outcome:
 
 
 def _is_unwanted(case: Case, way: Consent) -> bool:
-    """True if the customer has refused it, or whoever has the contact on file."""
+    """True if the customer has refused this way, or the customer who has the contact on file has."""
     on_file = replace(case.contact, phone=case.contact.phone_on_file, email=case.contact.email_on_file)
     return is_refused(way, project_id=case.project.pk, contact=on_file)
 
