@@ -8,8 +8,8 @@ class ConversationsConfig(AppConfig):
     verbose_name = lazy("Conversations")
 
     def ready(self) -> None:
-        from conversations.flows import lanes
+        from conversations.flows.lanes import register_conversation_lanes
         from conversations.registration import register
 
-        lanes.register()
+        register_conversation_lanes()
         register()

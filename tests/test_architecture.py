@@ -172,7 +172,7 @@ LATE = {
     ("notices/apps.py", "notices.registration"): "an app's models can be imported when all apps are ready",
     ("tools/apps.py", "tools.registration"): "an app's models can be imported when all apps are ready",
     ("todos/apps.py", "todos.registration"): "an app's models can be imported when all apps are ready",
-    ("conversations/apps.py", "conversations.flows"): "an app's models can be imported when all apps are ready",
+    ("conversations/apps.py", "conversations.flows.lanes"): "an app's models can be imported when all apps are ready",
     ("conversations/apps.py", "conversations.registration"): "an app's models can be imported when all apps are ready",
     ("privacy/apps.py", "privacy.registration"): "an app's models can be imported when all apps are ready",
     ("llm/client.py", "llm.sdk"): "the SDK is heavy: only a process that calls a model loads it",

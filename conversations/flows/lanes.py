@@ -129,7 +129,7 @@ SWEEPS = (
 )
 
 
-def register() -> None:
+def register_conversation_lanes() -> None:
     """Register the lanes with the workers, and the periodic hooks with the sweep."""
     for hook in SWEEPS:
         sweeping.connect(hook)
