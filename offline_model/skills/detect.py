@@ -21,6 +21,12 @@ BY_PEOPLE = re.compile(
     r"|\b(?:call|ring|phone) you\b|\bget back to you\b|\bfind (?:it |that )?out\b|\blook into\b",
     re.IGNORECASE,
 )
+# A message for a later time, which no tool sends.
+SENDS = re.compile(r"send_(?:sms|email)")
+LATER = re.compile(
+    r"(?<!\bfor )\b(?:tomorrow|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)(?: (?:morning|afternoon|evening))?(?: at [\w:]+)?\W*$",
+    re.IGNORECASE,
+)
 BY_TOOL = re.compile(r"\b(?:transfer|connect|put you through|hand you over)\b", re.IGNORECASE)
 
 
@@ -31,10 +37,17 @@ def detect(call: ChatCall) -> dict[str, Any]:
     messages = prompt_reader.transcript(prompt_reader.section(user, "Conversation"))
     verdicts = judge_answer(answer, tools=prompt_reader.tools(call.system), messages=messages)
     served = [verdict["quote"] for verdict in verdicts]
-    return {
-        "verdicts": verdicts,
-        "unserved": unsupported_promises(answer, served=served) if ASKS_UNSERVED in call.system else [],
-    }
+    later = [
+        verdict["quote"] for verdict in verdicts if verdict["rule"] == "future_step" and _is_later(verdict, answer)
+    ]
+    unserved = [*unsupported_promises(answer, served=served), *({"quote": quote, "what": quote} for quote in later)]
+    return {"verdicts": verdicts, "unserved": unserved if ASKS_UNSERVED in call.system else []}
+
+
+def _is_later(verdict: dict[str, Any], answer: str) -> bool:
+    """True for a message that the agent promises for a later time."""
+    sentence = verdict["quote"] + answer.partition(verdict["quote"])[2].partition(".")[0]
+    return SENDS.match(verdict["tool"]) is not None and LATER.search(sentence) is not None
 
 
 def judge_answer(answer: str, *, tools: tuple[ToolText, ...], messages: list[Line]) -> list[dict[str, Any]]:

@@ -188,9 +188,11 @@ def test_a_promise_served_by_a_tool_is_not_also_unserved(desk: Desk) -> None:
     assert [promise.tool for promise in desk.promises()] == [SMS]
 
 
-@pytest.mark.parametrize(("rule", "left"), [("condition", [("", "staff")]), ("offer", [])])
+@pytest.mark.parametrize(
+    ("rule", "left"), [("future_step", [("", "staff")]), ("condition", [("", "staff")]), ("offer", [])]
+)
 def test_a_promise_for_a_later_time_is_left_to_staff(desk: Desk, rule: str, left: list[tuple[str, str]]) -> None:
-    """A tool acts at once, so the model names it with a condition that isn't met."""
+    """A tool acts at once, so the model names it as held back."""
     desk.reads(SMS, unserved=[{"quote": PROMISE, "what": "a text tomorrow"}], rule=rule)
     desk.analyse(PROMISE)
     assert [(promise.tool, promise.owner) for promise in desk.promises()] == left

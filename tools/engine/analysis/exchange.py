@@ -15,6 +15,9 @@ from tools.engine.skills.detect import Detection, Exchange, Rule, detect
 from tools.engine.verdicts import VOID_RULES, Judgement
 from tools.engine.words import normalize_words
 
+# Rules of verdicts that serve no promise.
+NOT_SERVING = VOID_RULES | {Rule.FUTURE_STEP, Rule.CONDITION}
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -38,9 +41,10 @@ class Detections:
     def unserved(self, exchange: Exchange, *, judgements: Iterable[Judgement]) -> list[str]:
         """Quotes of commitments that no tool serves. Quotes that aren't in the answer, or that a tool told, are ignored.
 
-        A tool whose condition isn't met serves nothing, such as one that the agent promises for a later time.
+        A tool that is held back for a later step or a condition serves nothing, such as one that the agent promises for a
+        later time.
         """
-        served = [normalize_words(one.quote) for one in judgements if one.rule not in (*VOID_RULES, Rule.CONDITION)]
+        served = [normalize_words(one.quote) for one in judgements if one.rule not in NOT_SERVING]
         found = {normalize_words(one.quote): one.quote for detection in self.all for one in detection.unserved}
         return [
             quote
