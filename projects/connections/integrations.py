@@ -173,7 +173,8 @@ def checked_settings(kind: SourceKind, typed: Mapping[str, Any]) -> SourceSettin
     try:
         checked = kind.settings.model_validate(typed)
     except ValidationError as error:
-        raise SettingsRefused({path or GENERAL: text for path, text in sentences(error).items()}) from error
+        errors = sentences(error, known=kind.settings.model_fields)
+        raise SettingsRefused({path or GENERAL: text for path, text in errors.items()}) from error
     try:
         checked.check_server(guard_for(checked))
     except BlockedAddress as error:

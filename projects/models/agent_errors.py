@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from django.utils.translation import gettext
@@ -49,6 +49,8 @@ SHAPES: tuple[tuple[re.Pattern[str], str], ...] = (
         lazy("Enter field names of at most 40 characters, separated by commas, like name, phone."),
     ),
 )
+# pydantic's type of a field that the model doesn't have.
+UNKNOWN = "extra_forbidden"
 NO_FLAG = lazy("Write true or false, without quotation marks.")
 EMPTY = lazy("This field is required.")
 NEEDED = {
@@ -67,12 +69,18 @@ def checked_config(document: Mapping[str, Any]) -> AgentConfig:
         raise SettingsRefused(sentences(error)) from error
 
 
-def sentences(error: ValidationError) -> dict[str, str]:
-    """One sentence for each invalid field, by path."""
+def sentences(error: ValidationError, *, known: Collection[str] = ()) -> dict[str, str]:
+    """One sentence for each invalid field, by path. `known` are the names that an unknown field's sentence tells."""
     found: dict[str, str] = {}
     for detail in error.errors(include_url=False):
-        found.setdefault(_path(detail), _sentence(detail))
+        found.setdefault(_path(detail), _unknown(known) if detail["type"] == UNKNOWN else _sentence(detail))
     return found
+
+
+def _unknown(known: Collection[str]) -> str:
+    if not known:
+        return gettext("There is no such setting.")
+    return gettext("There is no such setting. Known here: %(names)s.") % {"names": ", ".join(known)}
 
 
 def _path(detail: ErrorDetails) -> str:

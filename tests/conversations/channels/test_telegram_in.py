@@ -203,6 +203,13 @@ def test_a_chat_belongs_to_the_account_that_it_was_opened_with(bot: Bot) -> None
 # The channel
 
 
+def test_an_unknown_setting_is_refused_with_those_that_are_known(bot: Bot) -> None:
+    answer = bot.api.put("/api/v1/channels/telegram", {"settings": {"bot": "x"}}, content_type="application/json")
+    assert answer.status_code == 422
+    assert answer.json()["error"]["field"] == "settings.bot"
+    assert "base_url" in answer.json()["error"]["message"]
+
+
 def test_connecting_sets_the_webhook_with_a_secret(bot: Bot) -> None:
     [set_webhook] = bot.telegram.of("setWebhook")
     assert set_webhook["url"].endswith(bot.path)
