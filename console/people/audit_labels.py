@@ -11,11 +11,12 @@ from typing import Any
 from django.utils.translation import gettext
 
 from console.timestamps import format_timestamp
-from conversations.common.field_labels import field_label
+from conversations.common.field_labels import field_label, language_name
 from projects.common.translation import lazy, plazy
 from projects.connections.integration_types import KINDS
 from projects.models import AuditAction, AuditEntry, Role
 from projects.models.key import Scope
+from projects.records.audit import SERVER
 from projects.widget.widgets import TITLES
 from tools.engine.limits.catalogue import RULES, amount_of
 
@@ -63,7 +64,8 @@ WORDS: Mapping[str, str] = {
     "light": lazy("Light"),
     "dark": lazy("Dark"),
 }
-# Subjects that are stored in English.
+# Actors and subjects that are stored in English.
+ACTORS: Mapping[str, str] = {SERVER: lazy("The server administrator")}
 SUBJECTS: Mapping[str, str] = {
     "a customer": lazy("a customer"),
     "the widget": lazy("the widget"),
@@ -77,7 +79,7 @@ SUBJECTS: Mapping[str, str] = {
     "usage": plazy("exported", "the usage"),
 }
 # Fields whose values are a word of ours.
-WORDED = {"published", "switched_on", "developer_tools", "position", "scheme", "call_button"}
+WORDED = {"language", "published", "switched_on", "developer_tools", "position", "scheme", "call_button"}
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,10 @@ def subject_of(entry: AuditEntry) -> str:
     if entry.action == AuditAction.LIMIT_LIFTED and entry.after.get("limit") in RULES:
         return amount_of(entry.after["limit"], entry.after["added"])
     return str(SUBJECTS.get(entry.subject, entry.subject))
+
+
+def actor_of(entry: AuditEntry) -> str:
+    return str(ACTORS.get(entry.actor, entry.actor))
 
 
 def list_changes(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Change]:
@@ -127,7 +133,7 @@ def _value(name: str, value: Any, limit: str | None) -> str:
 
 def _word(name: str, text: str) -> str:
     if name in WORDED or text == "never":
-        return str(WORDS.get(text, text))
+        return str(WORDS.get(text) or language_name(text))
     match name:
         case "role" if text in Role:
             return Role(text).label.partition(": ")[0]

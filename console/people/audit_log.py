@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
 from console.layout import shell_context
-from console.people.audit_labels import Change, list_changes, subject_of
+from console.people.audit_labels import Change, actor_of, list_changes, subject_of
 from console.timestamps import Timestamp, format_timestamp
 from projects.common.translation import lazy
 from projects.models import AuditAction, AuditEntry, User
@@ -142,6 +142,6 @@ def _sentence(entry: AuditEntry) -> SafeString:
     """The entry as a sentence, with the names in bold."""
     alone = OF_THEMSELVES.get(entry.action) if entry.subject == entry.actor else None
     sentence = alone or SENTENCES[entry.action]
-    names = {"actor": entry.actor, "subject": subject_of(entry)}
+    names = {"actor": actor_of(entry), "subject": subject_of(entry)}
     bold = {name: format_html('<b class="tb">{}</b>', text) for name, text in names.items()}
     return mark_safe(conditional_escape(str(sentence)) % bold)  # noqa: S308  # both parts are escaped

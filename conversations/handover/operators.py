@@ -7,7 +7,6 @@ transaction, and from then on the log refuses messages of the agent.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -242,7 +241,7 @@ def _check_free(conversation: Conversation) -> None:
     if traits_of(conversation.channel).is_voice:
         raise WrongState(A_CALL)
     if conversation.operator is not None:
-        raise WrongState(_who_has(conversation.operator, conversation.operator_since))
+        raise WrongState(_who_has(conversation.operator))
 
 
 def check_has(conversation: Conversation, by: User) -> None:
@@ -255,14 +254,11 @@ def check_has(conversation: Conversation, by: User) -> None:
 def check_own(conversation: Conversation, by: User) -> None:
     """Raise WrongState if another operator has the conversation."""
     if conversation.operator is not None and conversation.operator_id != by.pk:
-        raise WrongState(_who_has(conversation.operator, conversation.operator_since))
+        raise WrongState(_who_has(conversation.operator))
 
 
-def _who_has(operator: User, since: datetime | None) -> str:
-    if since is None:
-        return gettext("%(name)s has this conversation.") % {"name": operator.name}
-    clock = f"{since.astimezone(UTC):%H:%M} UTC"
-    return gettext("%(name)s has this conversation since %(time)s.") % {"name": operator.name, "time": clock}
+def _who_has(operator: User) -> str:
+    return gettext("%(name)s has this conversation.") % {"name": operator.name}
 
 
 def _who_claimed(colleague: User | None) -> str:
