@@ -39,7 +39,7 @@ STATE_LABELS: Mapping[str, StateLabel] = {
         "warn",
         "help-circle",
         lazy("Unknown"),
-        lazy("It was sent, but no response arrived. It isn’t repeated until you confirm what happened."),
+        lazy("It was sent, and its outcome is unknown. It isn’t repeated until you confirm what happened."),
     ),
     EffectState.HELD: StateLabel(
         "warn",

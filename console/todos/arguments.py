@@ -22,6 +22,22 @@ def properties_of(tool: CompiledTool) -> Mapping[str, Any]:
     return wanted.get("properties", {}) if isinstance(wanted, dict) else {}
 
 
+SAMPLES: Mapping[str, Any] = {"string": "…", "integer": 1, "number": 1, "boolean": True, "null": None}
+
+
+def sample_of(schema: Mapping[str, Any]) -> Any:
+    """A value of the form that a JSON Schema describes."""
+    if options := [*schema.get("enum", []), *schema.get("examples", [])]:
+        return options[0]
+    if choices := schema.get("anyOf"):
+        return sample_of(choices[0])
+    kind = schema.get("type")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object":
+        return {name: sample_of(part) for name, part in schema.get("properties", {}).items()}
+    return [sample_of(schema.get("items", {}))] if kind == "array" else SAMPLES.get(str(kind), "…")
+
+
 def in_order(arguments: Mapping[str, Any], tool: CompiledTool | None) -> dict[str, Any]:
     """The arguments in schema order, recipient first. JSON columns don't preserve key order."""
     named = [recipient_argument(tool), *properties_of(tool)] if tool else []

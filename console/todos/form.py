@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from console.agent.form_fields import FormField, FormFields
 from console.parameters import parse_uuid
-from console.todos.arguments import properties_of
+from console.todos.arguments import properties_of, sample_of
 from console.todos.contact_form import CONTACT
 from conversations.models import Conversation, Persona
 from projects.common.api_error import ApiError
@@ -31,11 +31,12 @@ ARGUMENT = "arguments."
 
 @dataclass(frozen=True)
 class Argument:
-    """A tool argument in the form. Values other than text are edited as JSON."""
+    """A tool argument in the form. Values other than text are edited as JSON, of which `sample` shows the form."""
 
     box: FormField
     label: str
     is_text: bool
+    sample: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,7 @@ def argument_fields(tool: CompiledTool | None, form: TodoForm, boxes: FormFields
             boxes.field(f"{ARGUMENT}{name}", form.arguments.get(name, "")),
             argument_label(name),
             is_text=_is_text(properties.get(name)),
+            sample=json.dumps(sample_of(properties.get(name, {})), ensure_ascii=False),
         )
         for name in dict.fromkeys([*properties, *form.arguments])
     ]

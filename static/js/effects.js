@@ -15,7 +15,7 @@ const STATES = {
 };
 const OUTBOX = ["mute", "inbox", gettext("Not sent: outbox")];
 const SENTENCES = {
-  unknown: gettext("It was sent, but no response arrived. Nothing is repeated until someone confirms what happened."),
+  unknown: gettext("It was sent, and its outcome is unknown. Nothing is repeated until someone confirms what happened."),
   held: gettext("The same was already done for this customer, so it waits for your team."),
   failed: gettext("The customer isn’t told that it was done."),
   outbox: gettext("No service is connected, so nothing was sent. This is what would have been sent."),

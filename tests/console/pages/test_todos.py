@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from console.todos.arguments import sample_of
 from console.todos.invisible_characters import mark_hidden
 from conversations.models import Channel, Persona, PersonaField
 from conversations.turns.services import give_fields, start_conversation
@@ -360,6 +361,12 @@ def test_a_missing_customer_address_is_added_in_the_todo_form(owner: Client, ten
     assert 'name="contact.email" value="marta@example.org"' in owner.get(address).content.decode()
     owner.post(address, {**form, "contact.email": "marta@example.net"})
     assert "Approve version 3" in page(owner, tenant, todo)
+
+
+def test_the_form_of_a_value_that_is_no_text_is_shown() -> None:
+    order = {"properties": {"dish": {"type": "string"}, "sizes": {"type": "array", "items": {"type": "integer"}}}}
+    assert sample_of({"type": "object", **order}) == {"dish": "…", "sizes": [1]}
+    assert sample_of({"anyOf": [{"enum": ["red", "white"]}, {"type": "null"}]}) == "red"
 
 
 @pytest.mark.requirement("L10")
