@@ -27,6 +27,7 @@ from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
 from projects.models.key import Scope
+from tenancy.prepared_queries import PreparedNewest
 from tenancy.scope import tenant_tx
 from tools.models import Effect
 
@@ -118,13 +119,20 @@ def failed_jobs(request: HttpRequest, project_slug: str) -> HttpResponse:
         if is_post:
             _run_again(request, entry.project)
         else:
-            jobs = Job.objects.filter(project=entry.project, state=State.FAILED)
-            count = jobs.count()
-            rows = _rows(list(jobs.order_by("-finished_at")[:SHOWN]), zone=zone_of(entry))
+            jobs = _FAILED.newest(entry.project.pk)
+            count = _FAILED.count(entry.project.pk, newest=jobs)
+            rows = _rows(jobs, zone=zone_of(entry)) if jobs else []
     if is_post:
         return redirect("failed_jobs", project_slug=project_slug)
     context = {**shell_context(request, entry), "rows": rows, "count": count}
     return render(request, "failed_jobs/failed_jobs.html", context)
+
+
+_FAILED = PreparedNewest(
+    lambda project: Job.objects.filter(project_id=project, state=State.FAILED).order_by("-finished_at"),
+    kinds=(UUID,),
+    most=SHOWN,
+)
 
 
 def _run_again(request: HttpRequest, project: Project) -> None:

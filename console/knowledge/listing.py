@@ -20,6 +20,7 @@ from projects.knowledge.search import Found, search_articles
 from projects.models import Article, Project, User
 from projects.models.key import Scope
 from projects.models.permissions import enter_project
+from tenancy.prepared_queries import PreparedCounts
 from tenancy.scope import tenant_tx
 
 PAGE = 50
@@ -76,14 +77,22 @@ def _list(request: HttpRequest, project: Project) -> dict[str, Any]:
         "next": str(found[PAGE - 1].pk) if len(found) > PAGE else "",
         "is_first": "after" not in request.GET,
         "state": state if state in STATES else "",
-        **_numbers(everything),
+        **_numbers(project),
     }
 
 
-def _numbers(everything: QuerySet[Article]) -> dict[str, int]:
-    total = everything.count()
-    published = everything.filter(published_at__isnull=False).count()
+def _numbers(project: Project) -> dict[str, int]:
+    total, published = _NUMBERS(project.pk)
     return {"total": total, "published": published, "drafts_number": total - published}
+
+
+_NUMBERS = PreparedCounts(
+    lambda project: [
+        Article.objects.filter(project_id=project).values("pk"),
+        Article.objects.filter(project_id=project, published_at__isnull=False).values("pk"),
+    ],
+    kinds=(UUID,),
+)
 
 
 def _after(rows: QuerySet[Article], last: str) -> QuerySet[Article]:

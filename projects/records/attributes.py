@@ -19,7 +19,8 @@ from projects.common import crypto
 from projects.common.api_error import Conflict
 from projects.models.attribute import Attribute, AttributeType
 from projects.models.organization import Project, lock_project
-from tenancy.scope import current_organization_id
+from tenancy.prepared_queries import PreparedQuery
+from tenancy.scope import current_organization_id, is_platform
 
 GATES = "project_attributes_setting_"
 ENUMS: Mapping[str, tuple[str, ...]] = {
@@ -84,8 +85,15 @@ def every_attribute(project: Project) -> dict[str, Resolved]:
 
 def resolve_attributes(project: Project) -> dict[str, Resolved]:
     """The stored attributes of a project by key; the project's own override the organization's. One query."""
-    rows = Attribute.objects.filter(Q(project=None) | Q(project_id=project.pk))
+    rows = _stored(project.pk) if is_platform() else _STORED(project.pk)
     return {row.key: _resolved(row) for row in sorted(rows, key=lambda row: row.project_id is not None)}
+
+
+def _stored(project_id: UUID) -> QuerySet[Attribute]:
+    return Attribute.objects.filter(Q(project=None) | Q(project_id=project_id))
+
+
+_STORED = PreparedQuery(_stored, kinds=(UUID,))
 
 
 def attributes_column() -> Subquery:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from projects.agents.attribute_changes import AttributeEdit, change_attributes
@@ -24,6 +26,7 @@ from projects.records.attributes import (
 from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.console.agent.conftest import Settings
+from tests.conversations.threads import in_thread
 from tools.engine.business_state import read_state
 from tools.engine.catalogue import is_called_by_model
 from tools.engine.registry import builtin_tools
@@ -209,15 +212,20 @@ def test_every_choice_has_a_name() -> None:
     assert {value for values in ENUMS.values() for value in values} <= VALUE_LABELS.keys()
 
 
-def test_a_concurrently_added_attribute_is_not_overwritten(owner: Settings) -> None:
+def test_a_concurrently_added_attribute_is_not_overwritten(owner: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     form = owner.form("attributes")
 
     def add() -> None:
         with owner.tenant.tx():
             set_attribute(owner.tenant.project, "greeting", "Salve")
 
-    with meanwhile('FROM "projects_attribute"', add):
-        answer = owner.save(form, "attributes", new__key="greeting", new__type="str", new__value="Ciao")
+    def changed_after_another(project: Project, edits: list[AttributeEdit]) -> list[str]:
+        with ThreadPoolExecutor(1) as pool:
+            in_thread(pool, add).result()
+        return change_attributes(project, edits)
+
+    monkeypatch.setattr("console.agent.attributes.change_attributes", changed_after_another)
+    answer = owner.save(form, "attributes", new__key="greeting", new__type="str", new__value="Ciao")
     assert "An attribute with this name already exists" in answer.content.decode()
     assert value_of(owner.tenant, "greeting") == "Salve"
 
