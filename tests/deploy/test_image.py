@@ -66,3 +66,15 @@ def test_the_clients_of_postgresql_stay_and_its_server_goes(tmp_path: Path) -> N
     assert left == {"psql", "pg_dump", "pg_restore", "pg_isready", "libpq.so.5"}
     assert (tmp_path / "clients" / "psql").resolve().exists()
     assert not (packages / "pip").exists()
+
+
+def test_the_product_imports_nothing_that_the_image_lacks() -> None:
+    trim = module("trim")
+    gone = [name.replace("/", ".") for name in (*trim.PACKAGES, *trim.UNUSED)]
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({gone!r})); import django; django.setup(); "
+        "import config.asgi, config.urls, config.preload, config.celery"
+    )
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.typing_settings"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
