@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from conversations.claim_check.claim_lexicon import HONEST, LEXICONS, ActionKind
+from conversations.claim_check.claim_lexicon import HONEST, LEXICONS, ActionKind, ClaimLexicon
 from conversations.claim_check.claim_parser import Opening, claimed_actions, is_assertion, read_clause
 from conversations.context.agreed import booking_words, is_named
 from conversations.context.turn_context import TurnContext
@@ -53,11 +53,13 @@ class Entry:
 @dataclass(frozen=True)
 class Ledger:
     """The effects of a conversation when its reply started. `by_hand`: an operator has written in it and may have
-    acted. `booked` are the words that name a confirmed booking of the customer, made in any conversation.
+    acted. `booked` are the words that name a confirmed booking of the customer, made in any conversation. Until the
+    observer has noted the customer's language, `is_language_known` is False, and claims are read in all languages.
     """
 
     entries: Sequence[Entry] = ()
     language: str = "en"
+    is_language_known: bool = True
     by_hand: bool = False
     booked: Sequence[str] = ()
 
@@ -71,7 +73,7 @@ class Ledger:
         states = {
             entry.state for entry in self.entries if any(_may_be_claimed(entry, action, claim) for action in actions)
         }
-        pending, unknown, failed, nothing = HONEST.get(self.language, HONEST["en"])
+        pending, unknown, failed, nothing = HONEST.get(self._language_of(claim), HONEST["en"])
         if states & {EffectState.DONE, EffectState.HELD}:
             return None
         if states & {EffectState.PLANNED, EffectState.SENDING}:
@@ -79,6 +81,20 @@ class Ledger:
         if EffectState.UNKNOWN in states:
             return unknown
         return failed if EffectState.FAILED in states else nothing
+
+    @property
+    def lexicons(self) -> Mapping[str, ClaimLexicon]:
+        """The languages in which claims are read, English first."""
+        if not self.is_language_known:
+            return LEXICONS
+        return {one: LEXICONS[one] for one in ("en", self.language) if one in LEXICONS}
+
+    def _language_of(self, claim: str) -> str:
+        """The language of the sentence that replaces a claim: the customer's, or else the claim's."""
+        if self.is_language_known:
+            return self.language
+        read = (one for one, lexicon in LEXICONS.items() if read_clause(f"{claim} ", [lexicon]) is Opening.CLAIM)
+        return next(read, self.language)
 
 
 class ClaimGuard:
@@ -92,7 +108,7 @@ class ClaimGuard:
         self.withheld: list[str] = []
         self._release = release
         self._ledger = ledger
-        self._lexicons = [LEXICONS[one] for one in dict.fromkeys(("en", ledger.language)) if one in LEXICONS]
+        self._lexicons = list(ledger.lexicons.values())
         self._held = self._tail = self._yes = ""
         self._replacements: set[str] = set()
         self._opening = Opening.OPEN
@@ -208,6 +224,7 @@ def read_ledger(context: TurnContext) -> Ledger:
     return Ledger(
         [_entry(effect) for effect in context.effects],
         language=language_of(context),
+        is_language_known=any(fact.field == "language" for fact in context.facts),
         by_hand=by_hand,
         booked=booking_words(context.agreements, context.config),
     )

@@ -177,6 +177,12 @@ def test_the_replacement_follows_the_effects_state(entries: list[Entry], expecte
 )
 def test_claims_are_recognized_in_five_languages(language: str, text: str, expected: str) -> None:
     assert told(text, language=language) == expected
+    assert told(text, is_language_known=False) == expected
+
+
+@pytest.mark.parametrize("text", ["He ordered it. Is that right?", "A die was cast.", "Le Mans is closed."])
+def test_before_the_language_is_known_other_sentences_are_left_alone(text: str) -> None:
+    assert told(text, is_language_known=False) == text
 
 
 def test_two_equal_claims_get_one_replacement() -> None:
