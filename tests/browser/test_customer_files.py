@@ -191,7 +191,7 @@ def test_the_customers_page_sends_files(own_page: Page, app: App, red: Path, men
     rows = own_page.locator("#files li")
     expect(rows).to_have_count(2)
     expect(own_page.get_by_role("progressbar")).to_have_count(0)
-    assert everywhere(own_page) == []
+    assert everywhere(own_page, within="#form") == []
     own_page.get_by_role("button", name="Send").click()
     expect(rows).to_have_count(0)
     mine = own_page.locator('.po-said[data-role="user"]')

@@ -55,4 +55,4 @@ def test_a_photo_takes_the_place_of_its_name_once_it_is_fetched(
         expect(said).not_to_contain_text("[File:")
         expect(image).to_have_js_property("naturalWidth", 1)
         expect(page.locator("#chat")).to_contain_text("Yes, it is free at eight.")
-        assert findings(page) == []
+        assert findings(page, within=".ib-conv") == []

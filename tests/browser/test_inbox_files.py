@@ -47,7 +47,7 @@ def test_files_are_attached_kept_over_a_reload_and_sent(page: Page, app: App, tm
     expect(page.locator("#say")).to_be_focused()
     expect(page.locator("#files").get_by_role("button")).to_have_count(2)
     expect(page.get_by_role("progressbar")).to_have_count(0)
-    assert findings(page) == []
+    assert findings(page, within=".ib-conv") == []
     page.reload()
     expect(page.locator("#files").get_by_role("button")).to_have_count(2)
     page.get_by_role("button", name="Remove menu.pdf").click()
@@ -63,7 +63,7 @@ def test_files_are_attached_kept_over_a_reload_and_sent(page: Page, app: App, tm
     image.scroll_into_view_if_needed()
     expect(image).to_have_js_property("naturalWidth", 1)
     expect(page.locator("#files")).to_be_hidden()
-    assert findings(page) == []
+    assert findings(page, within=".ib-conv") == []
 
 
 def test_a_file_that_cannot_be_attached_is_named_with_the_reason(

@@ -67,7 +67,7 @@ def test_a_member_sees_who_else_is_typing(page: Page, app: App) -> None:
         page.locator("#say").press_sequentially("Yes")
     assert told.value.status == 204
     expect(line).to_contain_text(f"{other.name} is also writing a reply.")
-    assert findings(page) == []
+    assert findings(page, within=".ib-conv") == []
     expect(line).to_be_hidden()
 
 
@@ -80,7 +80,7 @@ def test_a_draft_is_written_into_the_composer_and_not_sent(page: Page, app: App)
     page.locator("#chat-scroll").focus()
     page.keyboard.press("d")
     expect(field).to_have_value("Yes, the terrace is open until eleven.")
-    assert findings(page) == []
+    assert findings(page, within=".ib-conv") == []
     with app.tenant.tx():
         assert not Message.objects.filter(role=MessageRole.OPERATOR).exists()
     field.press("Control+z")
@@ -131,7 +131,7 @@ def test_messages_and_the_answer_are_translated(page: Page, app: App) -> None:
     page.get_by_role("button", name="Translate into German").click()
     expect(field).to_have_value("Ja, bis elf.")
     expect(page.locator("#answer-original")).to_contain_text("Yes, until eleven.")
-    assert findings(page) == []
+    assert findings(page, within=".ib-conv") == []
     page.get_by_role("button", name="Back to my text").click()
     expect(field).to_have_value("Yes, until eleven.")
 

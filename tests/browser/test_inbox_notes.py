@@ -27,7 +27,7 @@ def test_a_note_with_a_mention_is_written_by_keyboard_alone(page: Page, app: App
     page.keyboard.press("n")
     page.keyboard.type(f"Call him, @{colleague.email[:4]}")
     expect(page.get_by_role("option", name=colleague.name)).to_have_attribute("aria-selected", "true")
-    assert findings(page) == []
+    assert findings(page, within=".ib-conv") == []
     page.keyboard.press("Enter")
     expect(page.locator("#note-text")).to_have_value(f"Call him, @{colleague.name} ")
     page.keyboard.press("Enter")

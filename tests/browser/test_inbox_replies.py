@@ -29,7 +29,7 @@ def test_a_canned_reply_is_inserted_and_sent_by_keyboard_alone(page: Page, app: 
     page.keyboard.press("t")
     page.keyboard.type("/")
     expect(page.get_by_role("option")).to_have_count(2)
-    assert findings(page) == []
+    assert findings(page, within=".ib-conv") == []
     page.keyboard.type("park")
     expect(page.get_by_role("option")).to_have_count(1)
     for _ in range(4):

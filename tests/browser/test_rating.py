@@ -99,7 +99,7 @@ def test_a_customer_rates_the_chat_on_the_portal(own_page: Page, app: App) -> No
     close_chat(app, Channel.PORTAL)
     question = own_page.get_by_role("group", name=QUESTION)
     expect(question).to_be_visible()
-    assert everywhere(own_page) == []
+    assert everywhere(own_page, within="#rate") == []
     question.get_by_title("4").click()
     own_page.get_by_label("Anything to add?").fill("Fine.")
     own_page.locator("#rate").get_by_role("button", name="Send").click()

@@ -62,7 +62,7 @@ def test_an_answer_goes_to_the_chat_used_last(page: Page, app: App) -> None:
     open_page(page, app, f"inbox/{texts.pk}")
     choice = page.get_by_label("Reply on")
     expect(choice).to_have_value(str(other.pk))
-    assert findings(page) == []
+    assert findings(page, within=".ib-conv") == []
     page.locator("#say").fill("Yes, until eleven.")
     page.locator("#say").press("Enter")
     page.wait_for_url(re.compile(str(other.pk)))
@@ -111,7 +111,7 @@ def test_a_closed_window_takes_a_template_only(page: Page, app: App) -> None:
     expect(page.locator("#refused")).to_contain_text("24 hours")
     page.get_by_role("button", name="Choose a template").click()
     page.get_by_label("Value for 1").fill("A17")
-    assert findings(page) == []
+    assert findings(page, within=".ib-conv") == []
     page.get_by_label("Template", exact=True).select_option(label="old (English)")
     expect(page.get_by_role("button", name="Send template")).to_be_disabled()
     page.get_by_label("Template", exact=True).select_option(label="order (English)")
