@@ -154,8 +154,11 @@ LEXICONS: Mapping[str, ClaimLexicon] = {
         finished=_words("fait réglé"),
     ),
     "es": ClaimLexicon(
-        active=_openings("he, hemos, te he, le he, os he, les he"),
-        passive=_openings("su, tu"),
+        active=_openings(
+            "he, hemos, te he, le he, os he, les he, te hemos, le hemos, os hemos, les hemos, ya he, ya hemos, ya te he, "
+            "ya le he, ya os he, ya les he, ya te hemos, ya le hemos"
+        ),
+        passive=_openings("su, tu, el sms, el mensaje, el correo, el enlace, la reserva, la confirmación"),
         auxiliaries=_words("está están ha han queda"),
         fillers=_words("ya sido"),
         participles=_actions(
@@ -169,7 +172,7 @@ LEXICONS: Mapping[str, ClaimLexicon] = {
         finished=_words("hecho listo"),
     ),
     "it": ClaimLexicon(
-        active=_openings("ho, abbiamo, ti ho, le ho, vi ho, gliel'ho"),
+        active=_openings("ho, abbiamo, ti ho, le ho, vi ho, gliel'ho, ti abbiamo, le abbiamo, vi abbiamo"),
         passive=_openings("il tuo, la tua, il suo, la sua"),
         auxiliaries=_words("è sono"),
         fillers=_words("già appena stato stata"),
