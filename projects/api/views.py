@@ -62,7 +62,7 @@ class TenantView(APIView):
     """
 
     scopes: ClassVar[Mapping[str, Scope]] = {}
-    # Query parameters by HTTP method. Other names and values outside an `enum` never reach the handler.
+    # Query parameters by HTTP method. Misspelled names and values outside an `enum` never reach the handler.
     queries: ClassVar[Mapping[str, Sequence[OpenApiParameter]]] = {}
     # Methods whose queries look rows up by key only, so that generic plans are safe.
     plans_once: ClassVar[frozenset[str]] = frozenset()
@@ -172,19 +172,39 @@ def _shared_serializer(serializer: type[BaseSerializer[Any]]) -> BaseSerializer[
 
 
 def check_query(params: QueryDict, *, declared: Iterable[OpenApiParameter], others: Sequence[str]) -> None:
-    """Reject unknown parameters, repeated parameters, and values that a parameter's declaration excludes.
+    """Reject misspelled parameters, filters that a list doesn't have, repeated parameters, and values that a
+    parameter's declaration excludes.
 
-    `others` are names that every view accepts. Raises ApiError.
+    Other names are ignored: clients and proxies add parameters of their own. `others` are names that every view accepts.
+    Raises ApiError.
     """
     parameters = {parameter.name: parameter for parameter in declared}
     known = [*parameters, *others]
     for name, values in params.lists():
         if name not in known:
-            raise ApiError("unknown_parameter", _refusal(name, known=known), field=name[:MAX_SHOWN])
-        if len(values) > 1:
+            _check_unknown(name, known=known)
+        elif len(values) > 1:
             raise ApiError("repeated_parameter", f"{name} appears more than once; send it once.", field=name)
-        if name in parameters:
+        elif name in parameters:
             _check_value(parameters[name], values[0])
+
+
+def _check_unknown(name: str, *, known: Sequence[str]) -> None:
+    shown = name[:MAX_SHOWN]
+    near = get_close_matches(shown, known, n=1, cutoff=SIMILARITY_CUTOFF)
+    if near or ("limit" in known and name in _parameters_of_all()):
+        hint = f" Did you mean '{near[0]}'?" if near else ""
+        message = f"Unknown parameter '{shown}'.{hint} Allowed here: {', '.join(known)}."
+        raise ApiError("unknown_parameter", message, field=shown)
+
+
+@cache
+def _parameters_of_all() -> frozenset[str]:
+    """The names of the parameters of all views, such as the filters of other lists."""
+    views = [TenantView]
+    for view in views:
+        views += view.__subclasses__()
+    return frozenset(one.name for view in views for declared in view.queries.values() for one in declared)
 
 
 def _check_value(parameter: OpenApiParameter, value: str) -> None:
@@ -202,11 +222,3 @@ def _check_choice(name: str, value: str, *, choices: Sequence[Any] | None) -> No
     near = get_close_matches(value[:MAX_SHOWN].lower(), choices, n=1)
     hint = f" Did you mean '{near[0]}'?" if near else ""
     raise ApiError(f"invalid_{name}", f"{name} must be one of: {', '.join(choices)}.{hint}", field=name)
-
-
-def _refusal(name: str, *, known: Sequence[str]) -> str:
-    shown = name[:MAX_SHOWN]
-    near = get_close_matches(shown, known, n=1, cutoff=SIMILARITY_CUTOFF)
-    hint = f" Did you mean '{near[0]}'?" if near else ""
-    allowed = f"Allowed here: {', '.join(known)}." if known else "None is allowed here."
-    return f"Unknown parameter '{shown}'.{hint} {allowed}"
