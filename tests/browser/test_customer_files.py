@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,19 +10,15 @@ from playwright.sync_api import Locator, Page, Route, expect
 from conversations.models import Attachment
 from tests.browser.axe import everywhere, findings
 from tests.browser.conftest import PATIENCE_MS, App, Complaints, open_page
-from tests.browser.shop import Shop, open_shop
+from tests.browser.shop import Shop
 from tests.browser.test_inbox_files import picture
 from tests.browser.test_portal import own_page as own_page
-from tests.browser.test_widget import configure, launcher, log, panel, say
+from tests.browser.test_widget import configure, launcher, log, panel, say, shop
 from tests.conversations.widget.conftest import Placed, place_widget
 
 pytestmark = pytest.mark.browser
 
-
-@pytest.fixture(scope="module")
-def shop(product: str) -> Iterator[Shop]:
-    with open_shop(product) as shop:
-        yield shop
+__all__ = ["shop"]
 
 
 @pytest.fixture

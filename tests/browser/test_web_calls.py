@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,19 +9,15 @@ from playwright.sync_api import Locator, Page, expect
 
 from conversations.models import Call
 from tests.browser.conftest import App, Complaints
-from tests.browser.shop import Shop, open_shop
-from tests.browser.test_widget import launcher
+from tests.browser.shop import Shop
+from tests.browser.test_widget import launcher, shop
 from tests.calls_provider import Provider
 from tests.conversations.calls.conftest import Line
 from tests.conversations.widget.conftest import Placed, place_widget
 
 pytestmark = pytest.mark.browser
 
-
-@pytest.fixture(scope="module")
-def shop(product: str) -> Iterator[Shop]:
-    with open_shop(product) as shop:
-        yield shop
+__all__ = ["shop"]
 
 
 @pytest.fixture

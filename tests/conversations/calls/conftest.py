@@ -23,10 +23,31 @@ OURS, CALLER, KITCHEN = "+390655501111", "+393331234567", "+390655501140"
 
 
 @dataclass
-class Line:
-    """The business's phone line: the provider, the connected channel, and one call at a time."""
+class Transcript:
+    """The messages and events that calls of a tenant left."""
 
     tenant: Tenant
+
+    def transcript(self) -> list[tuple[str, str]]:
+        with self.tenant.tx():
+            return [(one.role, one.content) for one in Message.objects.order_by("conversation", "seq")]
+
+    def until_said(self, *lines: tuple[str, str]) -> None:
+        def is_said() -> bool:
+            said = self.transcript()
+            return all(line in said for line in lines)
+
+        until(is_said, seconds=40, what=f"{lines} in {self.transcript()}")
+
+    def events(self, idn: str) -> list[dict[str, Any]]:
+        with self.tenant.tx():
+            return [event.payload for event in Event.objects.filter(idn=idn).order_by("seq")]
+
+
+@dataclass
+class Line(Transcript):
+    """The business's phone line: the provider, the connected channel, and one call at a time."""
+
     provider: Provider
     call_id: str = "rtc_1"
     numbers: Any = field(default_factory=lambda: count(1))
@@ -92,21 +113,6 @@ class Line:
 
     def until_connected(self) -> None:
         until(lambda: self.at_provider()["connections"] > 0, seconds=40, what="the control connection")
-
-    def transcript(self) -> list[tuple[str, str]]:
-        with self.tenant.tx():
-            return [(one.role, one.content) for one in Message.objects.order_by("conversation", "seq")]
-
-    def until_said(self, *lines: tuple[str, str]) -> None:
-        def is_said() -> bool:
-            said = self.transcript()
-            return all(line in said for line in lines)
-
-        until(is_said, seconds=40, what=f"{lines} in {self.transcript()}")
-
-    def events(self, idn: str) -> list[dict[str, Any]]:
-        with self.tenant.tx():
-            return [event.payload for event in Event.objects.filter(idn=idn).order_by("seq")]
 
 
 _calls = count(1)

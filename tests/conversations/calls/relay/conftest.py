@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from conversations.models import Call, Event, Message
+from conversations.models import Call
 from offline_model.relay.caller import Caller
 from offline_model.relay.signing import signature
 from projects.models.attribute_catalogue import SETTING
 from projects.records.attributes import set_attribute
 from tests.conftest import Tenant
+from tests.conversations.calls.conftest import Transcript
 from tests.processes import Child, ForkServer, until
 from tools.engine.transfers import TRANSFER_NUMBERS
 
@@ -53,10 +54,9 @@ class Loop:
 
 
 @dataclass
-class Line:
+class Line(Transcript):
     """The business's phone line at Twilio. `caller` is the one whose call goes on."""
 
-    tenant: Tenant
     loop: Loop
     base_url: str = "http://testserver"
     callers: list[Any] = field(default_factory=list)
@@ -95,21 +95,6 @@ class Line:
 
         until(is_there, seconds=20, what=f"the call's state {state}")
         return self.call()
-
-    def transcript(self) -> list[tuple[str, str]]:
-        with self.tenant.tx():
-            return [(one.role, one.content) for one in Message.objects.order_by("conversation", "seq")]
-
-    def until_said(self, *lines: tuple[str, str]) -> None:
-        def is_said() -> bool:
-            said = self.transcript()
-            return all(line in said for line in lines)
-
-        until(is_said, seconds=40, what=f"{lines} in the transcript")
-
-    def events(self, idn: str) -> list[dict[str, Any]]:
-        with self.tenant.tx():
-            return [event.payload for event in Event.objects.filter(idn=idn).order_by("seq")]
 
 
 @pytest.fixture
