@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.conf import settings
+from django.utils.translation import gettext_lazy, override, pgettext_lazy
 
 
 def lazy(message: str) -> str:
@@ -18,3 +19,9 @@ def lazy(message: str) -> str:
 def plazy(context: str, message: str) -> str:
     """As `lazy`, for a word with a context."""
     return cast(str, pgettext_lazy(context, message))
+
+
+def in_english(message: str) -> str:
+    """A lazy message as it is stored or cached, for readers of every language and for models."""
+    with override(settings.LANGUAGE_CODE):
+        return str(message)

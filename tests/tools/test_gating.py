@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.utils.translation import override
 
 from projects.common.verticals import VERTICALS, Capability
 from projects.models.agent_config import EscalationRule
@@ -64,6 +65,15 @@ def test_a_tool_requires_its_capability(vertical: str) -> None:
 
 
 @pytest.mark.requirement("W03")
+def test_why_a_tool_is_not_offered_is_the_same_for_readers_of_every_language() -> None:
+    """They share it: what is compiled is cached."""
+    shut = (probe(capability=Capability.TICKETING), replace(CHAT, vertical="bookings", capabilities=frozenset()))
+    source = needs_source("twilio")
+    with override("fr"):
+        french = why_not(*shut), source(CHAT)
+    assert french == (why_not(*shut), source(CHAT))
+
+
 def test_every_vertical_offers_handover() -> None:
     assert all(Capability.TICKET_ESCALATION in vertical.capabilities for vertical in VERTICALS.values())
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
+from projects.common.translation import in_english
 from projects.common.verticals import VERTICALS
 from projects.models import Project
 from projects.records.attributes import GATES, is_off, is_on
@@ -167,8 +168,7 @@ def why_not(tool: BuiltinTool, state: BusinessState, *, category: str | None = N
     if tool.channels and state.channel not in tool.channels:
         return f"{' and '.join(tool.channels)} only, this is {state.channel}"
     if tool.capability and tool.capability not in state.capabilities:
-        title = VERTICALS[state.vertical].title
-        return f"not part of the kind of business “{title}”"
+        return f"not part of the kind of business “{in_english(VERTICALS[state.vertical].title)}”"
     if not tool.is_always_listed and _is_off_the_list(tool, state):
         return gettext_noop("not on this agent's list of tools")
     needed = CATEGORIES.get(category or tool.category)

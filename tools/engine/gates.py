@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext_noop
 
+from projects.common.translation import in_english
 from projects.connections.integration_types import KINDS
 from projects.models.agent_config import EscalationAction
 from tools.engine.builtin_tool import Adds, BusinessState, Gate
@@ -65,7 +66,7 @@ def needs_source(kind: str) -> Gate:
     def gate(state: BusinessState) -> str:
         if kind in state.connected:
             return ""
-        title = KINDS[kind].title if kind in KINDS else kind
+        title = in_english(KINDS[kind].title) if kind in KINDS else kind
         return f"{title} is not connected"
 
     return gate
