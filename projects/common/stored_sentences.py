@@ -256,7 +256,10 @@ HOURS = (
     gettext_noop("closed for today"),
     gettext_noop("%(day)s is a holiday"),
 )
-TOOLS = (gettext_noop("not part of the kind of business “%(title)s”"),)
+TOOLS = (
+    gettext_noop("not part of the kind of business “%(title)s”"),
+    gettext_noop("%(title)s is not connected"),
+)
 SENTENCES: Sequence[str] = (
     *ENDPOINTS,
     *MAIL,
