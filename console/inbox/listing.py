@@ -24,7 +24,7 @@ from console.search import (
 )
 from console.timestamps import format_timestamp
 from conversations.inbox.notes import mentioned_in
-from conversations.inbox.waiting import Waiting, is_mine
+from conversations.inbox.waiting import MOST_COUNTED, Waiting, is_mine
 from conversations.models import Conversation, ConversationStatus
 from projects.common.numbers import grouped
 from projects.models import Project
@@ -32,8 +32,6 @@ from projects.models.permissions import Entry
 from tenancy.prepared_queries import PreparedCounts, PreparedValues
 from tools.services.support.tickets import open_tickets
 
-# "All" is counted up to here.
-MOST_COUNTED = 10_000
 # Conversations of matching customers that a search lists before the messages.
 MOST_PEOPLE = 10
 # Below the waiting ones: conversations that the agent answers by itself, and how long they are listed.
