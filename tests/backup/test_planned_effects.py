@@ -35,7 +35,7 @@ def test_only_what_can_be_repeated_or_awaits_approval_is_left_planned(key_file: 
     assert run("backup", file, **key).returncode == 0
     with empty_place("planned") as place:
         done = run("restore", file, **key, **place.env)
-        assert "1 planned effects" in done.stdout
+        assert "happened since: 1." in done.stdout
         with psycopg.connect(place.admin_url) as connection:
             rows = connection.execute("select state, is_uncertain from tools_effect order by effect_key").fetchall()
     assert rows == [("sending", True), ("planned", False), ("planned", False)]
