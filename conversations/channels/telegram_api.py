@@ -173,11 +173,11 @@ def read_outcome(answer: BotAnswer, sent: Mapping[str, Any], *, method: str = "s
 
 
 def _sent(answer: BotAnswer, details: dict[str, Any]) -> Outcome:
+    if answer.result is None:
+        return Outcome.unknown(f"The server answered with {answer.status}, and not as Telegram does.", **details)
     message = answer.result if isinstance(answer.result, dict) else {}
     ref = message.get("message_id")
-    if not isinstance(ref, int | str):
-        return Outcome.unknown(f"The server answered with {answer.status} and named no message.", **details)
-    return Outcome.done("", result={"message_ref": str(ref)}, **details)
+    return Outcome.done("", result={"message_ref": str(ref) if isinstance(ref, int | str) else ""}, **details)
 
 
 def _meaning(answer: BotAnswer) -> str:
@@ -200,7 +200,7 @@ def _read(status: int, body: bytes, token: str) -> BotAnswer:
     code = document.get("error_code")
     return BotAnswer(
         status=status if is_ok or status >= 300 or not isinstance(code, int) else code,
-        result=document.get("result"),
+        result=document.get("result", True if document.get("ok") is True else None),
         description=str(document.get("description") or "")[:300],
         retry_after_seconds=float(pause) if isinstance(pause, int | float) and 0 <= pause < 86_400 else None,
         excerpt=text[:LONGEST_EXCERPT],
