@@ -15,6 +15,7 @@ from typing import Any
 from llm.types import ToolCall
 
 FENCE = "```"
+THINKING = {"<think>": ("</think>",), "<thinking>": ("</thinking>",), "[think]": ("[/think]",)}
 # Each opening, in lowercase, with what may close it. Without an end, a block runs to the end of the answer.
 BLOCKS: Mapping[str, tuple[str, ...]] = {
     **{f"<{name}": (f"</{name}>",) for name in ("tool_calls", "tool_call", "function_calls", "function_call")},
@@ -31,12 +32,10 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
     "[tool_call]": ("[/tool_call]",),
     f"{FENCE}tool_code": (FENCE,),
     f"{FENCE}tool_call": (FENCE,),
-    "<think>": ("</think>",),
-    "<thinking>": ("</thinking>",),
-    "[think]": ("[/think]",),
+    **THINKING,
 }
 # The beginnings and ends of a model's thoughts.
-THOUGHTS = frozenset({"<think>", "</think>", "<thinking>", "</thinking>", "[think]", "[/think]"})
+THOUGHTS = frozenset({*THINKING, *(end for ends in THINKING.values() for end in ends)})
 # Ends without a beginning, which some servers swallow.
 STRAY = frozenset(end for ends in BLOCKS.values() for end in ends if end != FENCE)
 # Code that may be a call or part of the answer.

@@ -167,8 +167,8 @@ def _shown(project: Project, query: ListQuery, *, zone: str, now: datetime) -> d
         "next": query.address(before=listed.next) if listed.next else "",
         "is_first": query.before is None,
         "is_narrowed": _is_narrowed(query),
-        "has_any": metrics.now.made > 0 or query.tests or any(_ANY(project.pk)),
-        "has_tests": query.tests or any(_ANY_IN_TESTS(project.pk)),
+        "has_any": metrics.now.made > 0 or query.tests or bool(_ANY(project.pk)),
+        "has_tests": query.tests or bool(_ANY_IN_TESTS(project.pk)),
         "wider": query.address(**({"state": "", "tool": "", "channel": ""} if _is_narrowed(query) else {"days": 90})),
         "switch": query.address(of="" if query.tests else TESTS, state="", tool="", channel=""),
         **open_questions(project, zone=zone),
@@ -218,11 +218,9 @@ _TOOLS = PreparedValues(
     ),
     kinds=(UUID,),
 )
-_ANY, _ANY_IN_TESTS = (
-    PreparedValues(
-        lambda project, tests=tests: promises_of(Project(pk=project), tests=tests).values_list("pk")[:1], kinds=(UUID,)
-    )
-    for tests in (False, True)
+_ANY = PreparedValues(lambda project: promises_of(Project(pk=project)).values_list("pk")[:1], kinds=(UUID,))
+_ANY_IN_TESTS = PreparedValues(
+    lambda project: promises_of(Project(pk=project), tests=True).values_list("pk")[:1], kinds=(UUID,)
 )
 
 

@@ -32,12 +32,12 @@ class Sender:
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that is fetched after the webhook was answered. `ref` is the provider's id of it; empty for
-    one whose `content` came with the message.
+    """A file that is fetched after the webhook was answered. `ref` is the provider's id of it; empty for one
+    whose `content` came with the message.
 
-    `declared_type` is the type by the sender's word. `label` is the name of a voice message, audio or a video in the
-    message, with its length instead of a file name; `seconds` is the length by the provider's word. `missing` says why there
-    is nothing to fetch, and ends a sentence.
+    `declared_type` is the type that the sender states. `label` is the name of a voice message, audio or a video in the
+    message, with its length instead of a file name; `seconds` is the length that the provider states. `missing` says why
+    there is nothing to fetch, and ends a sentence.
     """
 
     ref: str

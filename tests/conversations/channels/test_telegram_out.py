@@ -138,3 +138,9 @@ def test_a_success_that_names_no_message_is_uncertain() -> None:
         whatsapp_api.read_outcome(GraphAnswer(status=200, excerpt=page), {}),
     )
     assert [outcome.ending for outcome in outcomes] == [Ending.UNKNOWN, Ending.UNKNOWN]
+
+
+@pytest.mark.parametrize("body", [b'{"ok": true}', b'{"ok": true, "result": {"message_id": 7}}'])
+def test_a_success_in_telegrams_own_form_is_sent(body: bytes) -> None:
+    outcome = telegram_api.read_outcome(telegram_api._read(200, body, "token"), {})
+    assert outcome.ending is Ending.DONE
