@@ -125,6 +125,11 @@ class Conversation(DenseTenantModel):
             models.Index(fields=["organization", "project", "-updated_at"], name="conversation_recent"),
             models.Index(fields=["follow_up_at"], condition=Q(follow_up_at__isnull=False), name="conversation_timer"),
             models.Index(fields=["organization", "project"], condition=IS_TEST, name="conversation_test"),
+            models.Index(
+                fields=["organization", "project"],
+                condition=Q(status=ConversationStatus.TRANSFERRED),
+                name="conversation_transferred",
+            ),
             *INBOX_INDEXES,
             # Silent conversations that have not been scanned for todos yet.
             models.Index(

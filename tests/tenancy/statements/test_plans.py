@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.db import connection, connections, transaction
+from django.db.models import Q
 
+from conversations.analytics.outcomes import handed_over, unanswered
 from conversations.context import turn_context
 from conversations.models import Conversation, Message, Turn
 from conversations.turns.services import start_conversation
@@ -72,6 +74,16 @@ def test_a_narrowed_list_is_planned_for_its_values(tenant: Tenant) -> None:
         cursor.execute("show plan_cache_mode")
         assert cursor.fetchone() == ("auto",)
         cursor.execute("deallocate flagged")
+
+
+@pytest.mark.parametrize("outcome", [handed_over, unanswered])
+def test_few_conversations_of_an_outcome_are_found_by_their_keys(outcome: Callable[[], Q], tenant: Tenant) -> None:
+    """A condition of each conversation ("SubPlan") would read all conversations of a period for the few that match."""
+    with tenant.tx(), connection.cursor() as cursor:
+        sql, values = Conversation.objects.filter(outcome()).values("id").query.sql_with_params()
+        cursor.execute(f"explain (format json) {sql}", values)
+        plan = plan_of(cursor)
+    assert not [node for node in nodes(plan) if node.get("Subplan Name", "").startswith("SubPlan")]
 
 
 def test_a_plan_made_for_a_small_table_is_renewed_while_the_table_grows(database: None) -> None:
