@@ -128,6 +128,8 @@ def _approve(todo: Todo, entry: Entry, posted: QueryDict) -> str:
     )
     if not approval.is_complete:
         return gettext("Approved. It needs a second approval.")
+    if todo.status == TodoStatus.COMPLETED:
+        return TodoStatus.COMPLETED.sentence
     if approval.is_by_hand:
         return gettext("Approved, but unassigned.")
     return gettext("Approved. Running now.")

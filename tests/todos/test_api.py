@@ -242,13 +242,33 @@ def test_the_differences_start_from_the_version_the_caller_saw(desk: Desk, api: 
     assert "820 → 8200" in error["message"]
 
 
-def test_approving_a_running_todo_is_409(desk: Desk, api: Client) -> None:
+@pytest.mark.parametrize("status", [TodoStatus.IN_PROGRESS, TodoStatus.COMPLETED])
+def test_approving_again_once_it_runs_returns_the_same_approval(desk: Desk, api: Client, status: TodoStatus) -> None:
+    """A client that repeats a lost request finds the todo running, because a run begins at once."""
+    todo = made(api)
+    first = send(api, "POST", f"{TODOS}/{todo['id']}/approve").json()
+    with desk.tenant.tx():
+        Todo.objects.filter(pk=todo["id"]).update(status=status)
+    second = send(api, "POST", f"{TODOS}/{todo['id']}/approve")
+    assert (second.status_code, second.json()["approval"]["id"]) == (200, first["approval"]["id"])
+    assert second.json()["status"] == status
+
+
+@pytest.mark.parametrize("status", [TodoStatus.NEEDS_ATTENTION, TodoStatus.FAILED, TodoStatus.CANCELLED])
+def test_approving_what_ended_otherwise_is_409(desk: Desk, api: Client, status: TodoStatus) -> None:
     todo = made(api)
     send(api, "POST", f"{TODOS}/{todo['id']}/approve")
     with desk.tenant.tx():
-        Todo.objects.filter(pk=todo["id"]).update(status=TodoStatus.IN_PROGRESS)
+        Todo.objects.filter(pk=todo["id"]).update(status=status)
     error = error_of(send(api, "POST", f"{TODOS}/{todo['id']}/approve"), status=409)
-    assert error["message"].startswith("This todo is in progress. Approved by the API key test at ")
+    assert "Approved by the API key test at " in error["message"]
+
+
+def test_approving_what_somebody_does_by_hand_is_409(desk: Desk, api: Client) -> None:
+    todo = made(api)
+    for verb in ("approve", "take"):
+        send(api, "POST", f"{TODOS}/{todo['id']}/{verb}")
+    assert error_of(send(api, "POST", f"{TODOS}/{todo['id']}/approve"), status=409)["code"] == "wrong_state"
 
 
 def test_approving_a_todo_with_a_deleted_tool_is_refused(desk: Desk, api: Client) -> None:

@@ -78,8 +78,8 @@ class ApproveTodo(TodoVerb):
     must pass at least one of them; an API key that passes neither approves the current content.
 
     `approved` in the response is the approved content with its version and hash. Approving an approved todo again
-    returns the existing approval. Returns 409 if the todo has changed. A todo without tools stays approved until
-    somebody takes it on.
+    returns the existing approval, also while it runs and once it is completed. Returns 409 if the todo has changed. A
+    todo without tools stays approved until somebody takes it on.
     """
 
     def act(self, todo: Todo, data: dict[str, Any]) -> ApprovalFieldsPayload:

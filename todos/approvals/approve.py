@@ -39,6 +39,8 @@ MOST_UNCONFIRMED = 20
 MOST_AT_ONCE = 200
 DEFAULT_HOURS = 168
 LANE = "todo"
+# Approved, and run at once: a repeated approval usually comes when the run has begun.
+APPROVED_ONCE = (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS, TodoStatus.COMPLETED)
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,9 @@ def approve_todo(
 ) -> Approval:
     """Approve exactly the content that was shown; its job is queued in the same transaction.
 
-    If the same version is already approved, that approval is returned. Where two approvals are needed, the first leaves
-    the todo pending. Raises Http404, TodoChanged, WrongState, Conflict if the todo can't run, and PermissionDenied.
+    If the same version is already approved, that approval is returned, also while it runs and once it is done. Where
+    two approvals are needed, the first leaves the todo pending. Raises Http404, TodoChanged, WrongState, Conflict if the
+    todo can't run, and PermissionDenied.
     """
     return _approve(Choice(todo_id, version, content_hash), Approver(actor, member=member, key=key)).approval
 
@@ -139,7 +142,7 @@ def _approve(choice: Choice, approver: Approver) -> GrantedApproval:
     todo = get_for_update(choice.todo_id)
     require_permission(todo, approver)
     context, version, content_hash = load_approval_context(todo), choice.version, choice.content_hash
-    if todo.status == TodoStatus.APPROVED:
+    if todo.status in APPROVED_ONCE:
         return GrantedApproval(todo, _existing_approval(todo, version=version, content_hash=content_hash), context)
     if todo.status != TodoStatus.PENDING_REVIEW:
         raise WrongState(_status_sentence(todo))
@@ -163,7 +166,9 @@ def approval_period(todo: Todo) -> timedelta:
 
 
 def _existing_approval(todo: Todo, *, version: int | None, content_hash: str | None) -> Approval:
-    """The current approval, if the caller saw the same content. Raises TodoChanged or WrongState."""
+    """The current approval, if the caller saw the same content. Raises TodoChanged, or WrongState if somebody took the
+    todo on by hand.
+    """
     current = current_approval(todo)
     if current is None:
         raise WrongState(_status_sentence(todo))
