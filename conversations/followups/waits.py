@@ -125,9 +125,9 @@ def activate_waiting(log: ConversationLog, payload: Mapping[str, Any]) -> Wait:
 def end_activated_waits(log: ConversationLog, payload: Mapping[str, Any]) -> Turn | None:
     """End the waits that an event opened, because the business sent an urgent message, and let the agent act on it.
 
-    A message without text ends the waits too, but the agent says nothing. Raises ApiError.
+    An empty message ends the waits too, but the agent says nothing. Raises ApiError.
     """
-    text = _text(payload.get("text", ""))
+    text = _urgent_text(payload)
     waits = Wait.objects.filter(conversation=log.conversation, effect_id=None, ended_at=None)
     ended = [wait for wait in waits if _end_once(log, wait, WaitOutcome.RESULT)]
     details = {key: value for key, value in payload.items() if key != "text"}
@@ -163,7 +163,9 @@ def _seconds(value: Any) -> float:
     return float(value)
 
 
-def _text(text: Any) -> str:
+def _urgent_text(payload: Mapping[str, Any]) -> str:
+    """The text of an urgent message; empty for an empty payload. A payload under another name would be told to nobody."""
+    text = payload.get("text", None if payload else "")
     if not isinstance(text, str) or len(text) > MAX_MESSAGE_LENGTH:
         raise Unprocessable(
             "invalid",

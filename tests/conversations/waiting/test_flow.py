@@ -121,6 +121,18 @@ def test_an_invalid_urgent_message_is_refused(talk, api, text) -> None:
     assert waiting(talk)
 
 
+@pytest.mark.requirement("T24")
+def test_an_urgent_message_under_another_name_is_refused(talk, api) -> None:
+    """It would be told to nobody."""
+    answered(talk)
+    activate(api, talk)
+    answer = post(api, talk, "urgent_message", message=FREE)
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, "payload.text")
+    assert waiting(talk)
+    assert post(api, talk, "urgent_message").status_code == 202
+    assert not waiting(talk)
+
+
 def test_an_urgent_message_does_not_end_a_tools_wait(talk, api) -> None:
     awaited(talk, answered(talk))
     post(api, talk, "urgent_message", text="Something else.")
