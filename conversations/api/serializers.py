@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conversations.common.payloads import MessagePayload
@@ -15,10 +17,11 @@ from conversations.handover.customer_files import FileInput, content_field
 from conversations.live.stream import StreamCursor
 from conversations.models import Channel
 from projects.api.authentication import Caller
-from projects.api.serializers import StrictSerializer, TextField
+from projects.api.serializers import VISIBLE, StrictSerializer, TextField
 from projects.common.api_error import ApiError
 
 MAX_METADATA_KEYS = MAX_ATTRIBUTES = 50
+LONGEST_ATTRIBUTE = 500
 OWN = ("name", "phone", "email")
 PHONE = (
     "A phone number with country code, such as +39 312 345 6789. Without one, the project's region applies."
@@ -83,11 +86,27 @@ class EventInput(StrictSerializer):
     payload = serializers.DictField(required=False, default=dict)
 
 
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "minLength": 1, "maxLength": LONGEST_ATTRIBUTE, "pattern": VISIBLE},
+            {"type": "boolean", "description": 'Stored as the text "true" or "false".'},
+        ]
+    }
+)
+class AttributeField(TextField):
+    """A customer's attribute: text, or a boolean, as a consent is."""
+
+    def to_internal_value(self, data: Any) -> str:
+        text = json.dumps(data) if isinstance(data, bool) else data
+        return super().to_internal_value(text).strip()
+
+
 class PersonaPatch(StrictSerializer):
     name = serializers.CharField(max_length=80, required=False)
     phone = serializers.CharField(max_length=40, required=False, help_text=PHONE)
     email = serializers.EmailField(required=False)
-    attributes = serializers.DictField(child=serializers.CharField(max_length=500), required=False)
+    attributes = serializers.DictField(child=AttributeField(longest=LONGEST_ATTRIBUTE), required=False)
 
     def validate_attributes(self, value: dict[str, str]) -> dict[str, str]:
         """Attributes that have a field of their own follow that field's rules."""

@@ -41,6 +41,12 @@ def test_an_invalid_phone_number_opens_no_conversation(api: Client, tenant: Tena
         assert not Persona.objects.exists()
 
 
+@pytest.mark.parametrize(("sent", "stored"), [(True, "true"), (False, "false"), ("False", "false")])
+def test_a_consent_is_a_boolean_or_its_word(api: Client, persona: str, sent: bool | str, stored: str) -> None:
+    answer = api.patch(persona, {"attributes": {"sms_opt_in": sent}}, content_type="application/json").json()
+    assert (answer["attributes"]["sms_opt_in"], answer["consents"][0]["given"]) == (stored, stored == "true")
+
+
 @pytest.mark.parametrize(
     ("body", "field", "status"),
     [
