@@ -9,6 +9,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.urls import Resolver404
 from rest_framework.response import Response
 
 from projects.api.exception_mapping import to_api_error
@@ -29,6 +30,9 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 API_PREFIX = "/api/"
+# Addresses that programs call. A provider's log of webhooks shows our answer.
+JSON_PREFIXES = (API_PREFIX, "/hooks/")
+NO_ENDPOINT = "No endpoint has this address. Addresses have no slash at the end, and ids are UUIDs: see /api/v1/docs/."
 TEMPLATES = frozenset({400, 403, 404, 500})
 
 
@@ -62,6 +66,8 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Django's handler404."""
+    if isinstance(exception, Resolver404) and request.path.startswith(API_PREFIX):
+        return _answer(request, ApiError("not_found", NO_ENDPOINT, status=404), otherwise=404)
     return _answer(request, to_api_error(exception), otherwise=404)
 
 
@@ -71,8 +77,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, api_error: ApiError, *, otherwise: int) -> HttpResponse:
-    """JSON under /api/, a page elsewhere. `otherwise` is the page for a status without one of its own."""
-    if request.path.startswith(API_PREFIX):
+    """JSON where programs call, a page elsewhere. `otherwise` is the page for a status without one of its own."""
+    if request.path.startswith(JSON_PREFIXES):
         body = api_error.body(request_id=request_id_of(request))
         return JsonResponse(body, status=api_error.status_code, headers=api_error.headers)
     page = api_error.status_code if api_error.status_code in TEMPLATES else otherwise

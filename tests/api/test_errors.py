@@ -105,10 +105,15 @@ def test_a_parser_error_has_the_error_shape(api: Client) -> None:
     assert error_of(response, status=400)["code"] == "json_too_deep"
 
 
-@pytest.mark.parametrize("address", ["nothing", "notes/../1", "x" * 10_000, "%F0%9F%92%A9", "%FF%FE"])
-def test_an_unknown_address_is_404(anyone: Client, address: str) -> None:
+@pytest.mark.parametrize("address", ["nothing", "notes/../1", "notes/", "x" * 10_000, "%F0%9F%92%A9", "%FF%FE"])
+def test_an_unknown_address_is_404_and_leads_to_the_reference(anyone: Client, address: str) -> None:
     error = error_of(anyone.get(f"/api/v1/{address}"), status=404)
-    assert error["message"] == "Not found."
+    assert (error["code"], "/api/v1/docs/" in error["message"]) == ("not_found", True)
+
+
+def test_an_unknown_webhook_has_the_error_shape(anyone: Client) -> None:
+    """Providers show it in their logs."""
+    assert error_of(anyone.post("/hooks/nothing"), status=404)["code"] == "not_found"
 
 
 def test_a_wrong_host_is_400(tenant: Tenant) -> None:
