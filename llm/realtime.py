@@ -38,6 +38,10 @@ class KeyRefused(VerbRefused):
     """The provider doesn't accept the API key (any more)."""
 
 
+class MalformedWebhook(Exception):
+    """The webhook is signed, but announces no call that can be read. The message is the path of the wrong field."""
+
+
 class ProviderUnavailable(Exception):
     """The provider can't be reached, or failed. A later try may succeed."""
 
@@ -60,7 +64,7 @@ class CreatedCall:
 
 
 def unwrap_webhook(body: bytes, headers: Mapping[str, str], *, secret: str) -> IncomingCall | None:
-    """The call that a signed webhook announces, or None for another event. Raises BadWebhook."""
+    """The call that a signed webhook announces, or None for another event. Raises BadWebhook, MalformedWebhook."""
     # Imported late, as in `llm.client`
     from llm.realtime_sdk import read_webhook
 

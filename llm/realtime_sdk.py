@@ -10,12 +10,14 @@ from typing import Any
 import httpx2
 import openai
 from openai.types.webhooks import RealtimeCallIncomingWebhookEvent
+from pydantic import ValidationError
 
 from llm.realtime import (
     BadWebhook,
     CallGone,
     IncomingCall,
     KeyRefused,
+    MalformedWebhook,
     ProviderUnavailable,
     RealtimeCalls,
     VerbRefused,
@@ -27,15 +29,27 @@ VERB_SECONDS = 10.0
 
 
 def read_webhook(body: bytes, headers: Mapping[str, str], *, secret: str) -> IncomingCall | None:
-    """The call that a signed webhook announces, or None for another event. Raises BadWebhook."""
+    """The call that a signed webhook announces, or None for another event. Raises BadWebhook, MalformedWebhook."""
     try:
         event = _unwrapper().webhooks.unwrap(body, dict(headers), secret=secret)
-    except (openai.InvalidWebhookSignatureError, ValueError, TypeError, KeyError, binascii.Error) as error:
+    except (
+        openai.InvalidWebhookSignatureError,
+        ValueError,
+        TypeError,
+        KeyError,
+        RecursionError,
+        binascii.Error,
+    ) as error:
         raise BadWebhook(str(error)) from None
     if not isinstance(event, RealtimeCallIncomingWebhookEvent):
         return None
-    data = event.data
-    return IncomingCall(event.id, data.call_id, {one.name.lower(): one.value for one in reversed(data.sip_headers)})
+    try:
+        # The SDK checks nothing but the type.
+        checked = RealtimeCallIncomingWebhookEvent.model_validate_json(body)
+    except ValidationError as error:
+        raise MalformedWebhook(".".join(map(str, error.errors()[0]["loc"]))) from None
+    data = checked.data
+    return IncomingCall(checked.id, data.call_id, {one.name.lower(): one.value for one in reversed(data.sip_headers)})
 
 
 @cache

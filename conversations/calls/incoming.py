@@ -10,7 +10,7 @@ from conversations.calls.arrival import Arrival, ForeignWebhook, MalformedCall, 
 from conversations.calls.web_calls import PROVIDER
 from conversations.common.queries import read_project
 from conversations.models import Call
-from llm.realtime import BadWebhook, IncomingCall, unwrap_webhook
+from llm.realtime import BadWebhook, IncomingCall, MalformedWebhook, unwrap_webhook
 from projects.common.crypto import WrongSecret
 from projects.common.phones import InvalidPhone, read_phone
 from projects.connections.integrations import open_source
@@ -43,6 +43,8 @@ def accept_webhook(body: bytes, headers: Mapping[str, str]) -> Call | None:
                 incoming = unwrap_webhook(body, headers, secret=secret)
             except BadWebhook:
                 continue
+            except MalformedWebhook as error:
+                raise MalformedCall(f"The webhook announces no call: {error} is missing or of another type.") from None
             if incoming is None:
                 return None
             signed = True

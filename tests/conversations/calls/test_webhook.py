@@ -13,6 +13,7 @@ from conversations.models import Call, Conversation, PersonaField
 from conversations.models.persona import Strength
 from conversations.turns.services import start_conversation
 from jobs.models import Job
+from offline_model.realtime.webhook import signed_headers
 from tests.conftest import Tenant
 from tests.conversations.calls.conftest import CALLER, SECRET, Line
 
@@ -70,6 +71,23 @@ def test_a_forged_body_under_a_true_signature_stores_nothing(line: Line) -> None
     body, headers = line.webhook()
     assert line.deliver(body.replace(CALLER.encode(), b"+393339999999"), headers).status_code == 401
     assert stored(line) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "data", [{}, 5, None, {"call_id": 5, "sip_headers": []}, {"call_id": "rtc_1", "sip_headers": [{}]}]
+)
+def test_a_signed_webhook_without_a_readable_call_stores_nothing(line: Line, data: Any) -> None:
+    event = json.loads(line.webhook()[0])
+    body = json.dumps({**event, "data": data}).encode()
+    answer = line.deliver(body, signed_headers(body, secret=SECRET, event_id=event["id"]))
+    assert (answer.status_code, stored(line)) == (422, (0, 0, 0))
+    assert "data" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("body", [b"{", b"[" * 60_000])
+def test_a_signed_webhook_that_is_no_json_stores_nothing(line: Line, body: bytes) -> None:
+    answer = line.deliver(body, signed_headers(body, secret=SECRET, event_id="evt_1"))
+    assert (answer.status_code, stored(line)) == (401, (0, 0, 0))
 
 
 def test_an_oversized_webhook_is_refused_before_it_is_verified(line: Line) -> None:
