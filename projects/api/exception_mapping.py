@@ -41,6 +41,8 @@ PREDICATES = {
     "null": "may not be null.",
     "empty": "is empty.",
 }
+# The same for lengths and bounds, whose sentences hold a number.
+SUBJECTS = {"Ensure this field has ": "must have ", "Ensure this value is ": "must be "}
 # Messages with these codes name the field themselves.
 WHOLE_SENTENCES = {"unknown_field"}
 
@@ -77,6 +79,8 @@ def _first_detail(detail: Any, *, path: tuple[str, ...]) -> tuple[tuple[str, ...
 def _sentence(field: str | None, *, code: str, text: str) -> str:
     if field is None or code in WHOLE_SENTENCES:
         return text
+    for subject, verb in SUBJECTS.items():
+        text = text.replace(subject, verb)
     predicate = PREDICATES.get(code, text)
     return f"{field} {predicate}" if predicate[:1].islower() else f"{field}: {predicate}"
 

@@ -106,7 +106,7 @@ def test_read_only_fields_cannot_be_set(name: str) -> None:
 def test_a_nested_error_has_a_dotted_path() -> None:
     problem = refusal({"content": "a", "persona": {"external_id": "x" * 21}})
     assert problem.field == "persona.external_id"
-    assert problem.message == "persona.external_id: Ensure this field has no more than 20 characters."
+    assert problem.message == "persona.external_id must have no more than 20 characters."
 
 
 @pytest.mark.parametrize(

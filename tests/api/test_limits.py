@@ -70,10 +70,10 @@ def test_a_change_is_in_the_audit_log(tenant: Tenant, api: Client) -> None:
 @pytest.mark.parametrize(
     ("most", "sentence"),
     [
-        (-1, "most: Ensure this value is greater than or equal to 0."),
+        (-1, "most must be greater than or equal to 0."),
         (1.5, "most must be a whole number."),
         ("many", "most must be a whole number."),
-        (10**13, "most: Ensure this value is less than or equal to 1000000000000."),
+        (10**13, "most must be less than or equal to 1000000000000."),
     ],
 )
 def test_a_limit_is_a_whole_number_from_nothing(most: object, sentence: str, api: Client) -> None:
