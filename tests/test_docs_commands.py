@@ -97,5 +97,12 @@ def test_the_events_page_shows_an_acknowledged_event(home: Path) -> None:
     assert '"acknowledged_at": "2' in shown
 
 
+def test_the_voice_page_connects_a_bridge(home: Path) -> None:
+    bridge = "".join(block for block in blocks(DOCS / "voice.md") if "$CALL" in block)
+    shown = run(api_commands(DOCS / "api.md").partition("ID=")[0] + bridge, home=home)
+    assert '"search_knowledge"' in shown
+    assert '"status": "done"' in shown
+
+
 def test_the_todo_page_runs_a_todo(home: Path) -> None:
     assert "only reached the outbox" in run(api_commands(DOCS / "todos.md"), home=home)

@@ -56,6 +56,7 @@ class ReportInput(StrictSerializer):
 class ReportsInput(StrictSerializer):
     """Events of the call, in the order in which they happened."""
 
+    meant = {"id": "reports"}
     reports = serializers.ListField(child=ReportInput(), min_length=1, max_length=MAX_REPORTS)
 
 

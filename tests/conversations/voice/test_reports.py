@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from conversations.models import Conversation, ConversationStatus, Freshness, MessageRole, PersonaField, TurnStatus
 from jobs.models import Job
@@ -128,6 +129,13 @@ def test_an_answer_reported_after_the_call_still_counts(voice: Voice) -> None:
 def test_an_invalid_report_is_refused(voice: Voice, report: dict[str, Any], field: str, words: str) -> None:
     error = voice.post(report).json()["error"]
     assert (error["field"], words in error["message"]) == (field, True), error
+
+
+def test_a_report_outside_of_the_list_leads_to_it(voice: Voice) -> None:
+    url = f"/api/v1/conversations/{voice.conversation.pk}/session/reports"
+    body = {"id": "a", "type": "ended"}
+    answer = Client(headers=voice.tenant.headers).post(url, body, content_type="application/json")
+    assert "'reports'" in answer.json()["error"]["message"]
 
 
 def test_a_chat_accepts_no_voice_reports(voice: Voice) -> None:
