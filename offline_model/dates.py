@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 
-from offline_model.entities import DAY_NAMES, MONTHS, RELATIVE
+from offline_model.entities import DAY_NAMES, MONTHS, RELATIVE, find_day, find_time
 
 NOW_FORMAT = "%A %d %B %Y, %H:%M"
 TOMORROW = frozenset({"tomorrow", "domani", "morgen", "demain", "mañana"})
 LEAD = re.compile(r"^(?:this|next|on|den|am|le|el|il)\s+", re.IGNORECASE)
 DAY_MONTH = re.compile(r"^(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([a-z]+)$")
 MONTH_DAY = re.compile(r"^([a-z]+) (\d{1,2})(?:st|nd|rd|th)?$")
+HOUR = re.compile(r"(\d{1,2})(?:[:.h](\d{2}))?\s*(am|pm|a\.m\.|p\.m\.|uhr|h|heures?|o'clock)?", re.IGNORECASE)
+# Nobody calls at two in the morning.
+FIRST_OF_MORNING = 8
 NUMERIC = re.compile(r"^(\d{1,2})[./](\d{1,2})(?:[./](\d{2,4}))?$")
 
 
@@ -37,6 +40,32 @@ def date_of(words: str, *, now: datetime | None) -> str:
         return (today + timedelta(days=(DAY_NAMES[name] - today.weekday()) % 7)).isoformat()
     found = _of_calendar(low, today)
     return found.isoformat() if found else words
+
+
+def promised_time(words: str, *, now: datetime | None) -> str | None:
+    """The day that a promise names, with its time if it names one: "tomorrow at 10" is 2026-11-28T10:00. None without a day."""
+    day = find_day(words)
+    on = date_of(day.value, now=now) if day and now else ""
+    if not re.fullmatch(r"\d{4}-\d\d-\d\d", on):
+        return None
+    time = find_time(words)
+    clock = _business_time(time.value) if time else None
+    return f"{on}T{clock}" if clock else on
+
+
+def _business_time(words: str) -> str | None:
+    """A time of day as HH:MM; without am or pm, one from eight in the morning on. None if it can't be read."""
+    if words.lower() in ("noon", "midday"):
+        return "12:00"
+    found = HOUR.fullmatch(words.strip())
+    if not found:
+        return None
+    hour, half = int(found[1]), (found[3] or "").replace(".", "").lower()
+    if half in ("am", "pm"):
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    elif not half and not found[2] and hour < FIRST_OF_MORNING:
+        hour += 12
+    return f"{hour:02d}:{found[2] or '00'}" if hour < 24 else None
 
 
 def _of_calendar(low: str, today: date) -> date | None:

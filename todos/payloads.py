@@ -44,6 +44,7 @@ class TodoPayload(TypedDict):
     turn: Id | None
     persona: Id | None
     promise: Id | None
+    due_at: Annotated[Stamp | None, "When its promise is due; null if it has none, or one that isn't open any more."]
     effect: Annotated[Id | None, "The planned effect that this todo runs once approved."]
     quote: str | None
     tool: str | None

@@ -11,7 +11,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models.functions import Now
 from django.http import Http404
 from django.utils.translation import gettext
 
@@ -21,7 +20,7 @@ from projects.models import Project
 from todos.approvals.approve import (
     ApprovalResult,
     Choice,
-    approval_period,
+    approval_deadline,
     approve_many,
     approve_todo,
     record_approval,
@@ -124,7 +123,7 @@ def make_todo(
         recipients=checked_recipients(recipients),
         created_by=actor.id,
     )
-    todo.expires_at = expires_at or Now() + approval_period(todo)
+    todo.expires_at = expires_at or approval_deadline(todo)
     try:
         with transaction.atomic():
             todo.save(force_insert=True)
@@ -160,7 +159,7 @@ def edit_todo(
         return todo
     for name, value in fields.items():
         setattr(todo, name, value)
-    todo.expires_at = Now() + approval_period(todo)
+    todo.expires_at = approval_deadline(todo)
     todo.save(update_fields=[*fields, "expires_at"])
     changed = [*(name.removesuffix("_id") for name in fields), *(["contact"] if is_contact_changed else [])]
     begin_version(todo, what="edited", actor=actor, fields=changed)
@@ -196,7 +195,7 @@ def review_again(todo_id: UUID, *, actor: Actor, repeats: Sequence[UUID] = ()) -
     if todo.effect is not None:
         plan_again(todo.effect, is_wanted=todo.effect_id in repeats, by=actor.id)
     todo.repeats = [str(effect_id) for effect_id in dict.fromkeys(repeats)]
-    todo.expires_at = Now() + approval_period(todo)
+    todo.expires_at = approval_deadline(todo)
     todo.save(update_fields=["repeats", "expires_at"])
     what = "handed_back" if _is_taken(todo) else "reviewed_again"
     begin_version(todo, what=what, actor=actor, repeats=todo.repeats)
@@ -213,7 +212,7 @@ def return_to_review(todo: Todo, *, reason: str, actor: Actor, recipients: Seque
         raise WrongState(_sentence(current))
     if recipients is not None:
         current.recipients = checked_recipients(recipients)
-    current.expires_at = Now() + approval_period(current)
+    current.expires_at = approval_deadline(current)
     current.save(update_fields=["recipients", "expires_at"])
     begin_version(current, what="put_back", actor=actor, reason=reason)
     todo.refresh_from_db()

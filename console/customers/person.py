@@ -156,7 +156,9 @@ _BOOKINGS = PreparedNewest(
     most=MOST,
 )
 _TODOS = PreparedNewest(
-    lambda persona: Todo.objects.filter(persona_id=persona).select_related("type").order_by("-created_at", "-id"),
+    lambda persona: (
+        Todo.objects.filter(persona_id=persona).select_related("type", "promise").order_by("-created_at", "-id")
+    ),
     kinds=(UUID,),
     most=MOST,
 )

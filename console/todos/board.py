@@ -124,7 +124,7 @@ def _newest(project: Project, spec: ColumnSpec, counts: Mapping[str, int]) -> li
     found: list[Todo] = []
     for state in spec.states:
         if counts.get(state):
-            rows = Todo.objects.filter(project=project, status=state).select_related("type")
+            rows = Todo.objects.filter(project=project, status=state).select_related("type", "promise")
             found += rows.order_by("-status_at", "-id")[:MOST_CARDS]
     if spec.name == "motion":
         return found

@@ -44,7 +44,9 @@ REASONED = frozenset({TodoStatus.NEEDS_ATTENTION, TodoStatus.FAILED, TodoStatus.
 
 @dataclass(frozen=True)
 class Card:
-    """Summary of a todo. `remark` adds to the column's status; `reason` explains the status."""
+    """Summary of a todo. `remark` adds to the column's status; `reason` explains the status; `due` is when its open promise
+    is due.
+    """
 
     id: UUID
     title: str
@@ -60,6 +62,7 @@ class Card:
     steps: int
     version: int
     at: Timestamp
+    due: Timestamp | None
 
     @property
     def most_steps(self) -> int:
@@ -67,7 +70,7 @@ class Card:
 
 
 def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: str) -> list[Card]:
-    """A card for each todo, in at most five queries. `type` must be prefetched with `select_related`."""
+    """A card for each todo, in at most five queries. `type` and `promise` must be prefetched with `select_related`."""
     contacts = contacts_of({todo.persona_id for todo in todos})
     remarks = _remarks(todos)
     steps = _steps(todos)
@@ -82,6 +85,11 @@ def cards_of(todos: Sequence[Todo], *, tools: Mapping[str, CompiledTool], zone: 
         )
         for todo in todos
     ]
+
+
+def due_of(todo: Todo, *, zone: str) -> Timestamp | None:
+    """When the todo's promise is due; None without one that is open."""
+    return format_timestamp(todo.promise_due_at, zone=zone) if todo.promise_due_at else None
 
 
 def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, CompiledTool]) -> tuple[str, str]:
@@ -138,6 +146,7 @@ def _card(
         steps=steps if todo.status == TodoStatus.IN_PROGRESS else 0,
         version=todo.version,
         at=format_timestamp(todo.status_at, zone=zone),
+        due=due_of(todo, zone=zone),
     )
 
 

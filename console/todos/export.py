@@ -26,7 +26,9 @@ class Line:
 
 def read_todos(entry: Entry, parameters: QueryDict, after: Any) -> Batch[Line]:
     """The todos that the list's status, type and source select."""
-    rows = narrowed(Todo.objects.filter(project=entry.project), parse_query(parameters)).select_related("type")
+    rows = narrowed(Todo.objects.filter(project=entry.project), parse_query(parameters)).select_related(
+        "type", "promise"
+    )
     found = page_by_id(rows, after)
     names = customer_names({row.persona_id for row in found.rows if row.persona_id})
     return Batch([Line(row, names.get(row.persona_id, "") if row.persona_id else "") for row in found.rows], found.next)
@@ -46,6 +48,7 @@ TODOS: CsvList[Line] = CsvList(
         "Version": lambda line: line.todo.version,
         "Created": lambda line: line.todo.created_at,
         "Status since": lambda line: line.todo.status_at,
+        "Due": lambda line: line.todo.promise_due_at,
         "Expires": lambda line: line.todo.expires_at,
         "Todo ID": lambda line: line.todo.pk,
         "Conversation ID": lambda line: line.todo.conversation_id,

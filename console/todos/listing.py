@@ -80,7 +80,7 @@ def parse_query(parameters: QueryDict) -> ListQuery:
 def list_of(entry: Entry, query: ListQuery, *, zone: str) -> dict[str, Any]:
     """Context for `todos/list.html`. Requires the tenant's transaction."""
     project, tools = entry.project, compiled_tools(entry.project)
-    own = Todo.objects.filter(project=project).select_related("type", "project", "effect")
+    own = Todo.objects.filter(project=project).select_related("type", "project", "effect", "promise")
     with planned_for_values():
         found = list(narrowed(own, query).order_by("-created_at", "-id")[: PAGE + 1])
     shown = found[:PAGE]

@@ -14,6 +14,7 @@ from console.effects.labels import StateLabel, state_label, title_of
 from console.effects.unknown_outcomes import questions_for
 from console.timestamps import Timestamp, format_timestamp
 from console.todos.allowed_actions import allowed_actions
+from console.todos.cards import due_of
 from console.todos.contacts import UNNAMED
 from console.todos.history import history_of
 from console.todos.invisible_characters import hidden_count, mark_hidden
@@ -112,6 +113,7 @@ def panel_of(todo: Todo, entry: Entry, *, zone: str) -> dict[str, Any]:
         "made": made,
         "expires": format_timestamp(todo.expires_at, zone=zone),
         "promise": todo.promise,
+        "due": due_of(todo, zone=zone),
         **_content_context(data),
         **_review_context(data, entry, zone=zone),
         **_outcome_context(data, zone=zone),

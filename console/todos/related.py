@@ -30,7 +30,7 @@ def related_todos(project: Project, conversation_id: UUID, *, zone: str) -> dict
 _NEWEST = PreparedQuery(
     lambda project, conversation: (
         Todo.objects.filter(project_id=project, conversation_id=conversation)
-        .select_related("type")
+        .select_related("type", "promise")
         .order_by("-created_at", "-id")[:SHOWN]
     ),
     kinds=(UUID, UUID),

@@ -140,7 +140,7 @@ def _of(project: Project, choices: list[Choice]) -> Any:
     wanted = [choice.todo_id for choice in choices]
     return (
         Todo.objects.filter(project=project, pk__in=wanted)
-        .select_related("type", "project", "effect")
+        .select_related("type", "project", "effect", "promise")
         .order_by("-created_at", "-id")
     )
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext
 
+from conversations.common.business_hours import working_status
 from conversations.context.relayed import relayed_words
 from conversations.context.turn_context import TurnContext, context_after
 from conversations.context.turn_context_cache import channel_of, load_after_reply
@@ -42,6 +44,7 @@ from tools.engine.analysis.exchange import Detections, Groups, detect_commitment
 from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, merge_steps, step_data
 from tools.engine.catalogue import CompiledTool
 from tools.engine.limits.model_budget import Share, require_budget
+from tools.engine.promised_time import promised_times
 from tools.engine.promises import open_unsupported_promises
 from tools.engine.skills.detect import Detection, Exchange, TranscriptLine
 from tools.engine.verdicts import Judgement, judge
@@ -78,7 +81,14 @@ class AnalysisInput:
             lines=[TranscriptLine(role=line.role, content=line.content) for line in self.turn_context.lines],
             summary=self.turn_context.summary,
             relayed=relayed_words(self.turn_context.effects, self.turn_context.sections),
+            said_at=self.said_at,
         )
+
+    @property
+    def said_at(self) -> datetime:
+        """The time of the reply, in the business's zone."""
+        reply = self.turn_context.turn.reply
+        return working_status(self.turn_context.config, at=reply.created_at if reply else self.turn_context.at).local
 
 
 @dataclass(frozen=True)
@@ -164,7 +174,8 @@ def _write_decided(
     executed = execute(log, context, findings.conflicts.decided)
     flag_unbacked_claims(log, context, findings.judgements)
     unserved = findings.detections.unserved(prepared.exchange, judgements=findings.judgements)
-    create_todos(log, open_unsupported_promises(unserved, source=source_of(log, context)))
+    quotes, times = [one.quote for one in unserved], promised_times(unserved, said_at=prepared.said_at)
+    create_todos(log, open_unsupported_promises(quotes, source=source_of(log, context), times=times))
     trace = [*_detection_steps(prepared, findings), steps.EXECUTE.document(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
     if not findings.conflicts.contested:

@@ -7,6 +7,7 @@ from typing import Any
 
 from offline_model import prompt_reader
 from offline_model.conditions import ConditionContext, is_commitment, is_met
+from offline_model.dates import promised_time, read_now
 from offline_model.grammar.rules import read_answer
 from offline_model.prompt_reader import Line, ToolText
 from offline_model.tool_mentions import Mention, MentionFinder
@@ -41,13 +42,22 @@ def detect(call: ChatCall) -> dict[str, Any]:
         verdict["quote"] for verdict in verdicts if verdict["rule"] == "future_step" and _is_later(verdict, answer)
     ]
     unserved = [*unsupported_promises(answer, served=served), *({"quote": quote, "what": quote} for quote in later)]
+    now = read_now(prompt_reader.section(user, "Now"))
+    for one in unserved:
+        one["at"] = promised_time(_sentence_from(one["quote"], answer), now=now)
     return {"verdicts": verdicts, "unserved": unserved if ASKS_UNSERVED in call.system else []}
 
 
 def _is_later(verdict: dict[str, Any], answer: str) -> bool:
     """True for a message that the agent promises for a later time."""
-    sentence = verdict["quote"] + answer.partition(verdict["quote"])[2].partition(".")[0]
-    return SENDS.match(verdict["tool"]) is not None and LATER.search(sentence) is not None
+    return (
+        SENDS.match(verdict["tool"]) is not None and LATER.search(_sentence_from(verdict["quote"], answer)) is not None
+    )
+
+
+def _sentence_from(quote: str, answer: str) -> str:
+    """The quote and what follows it in its sentence."""
+    return quote + answer.partition(quote)[2].partition(".")[0]
 
 
 def judge_answer(answer: str, *, tools: tuple[ToolText, ...], messages: list[Line]) -> list[dict[str, Any]]:
@@ -85,8 +95,11 @@ def _verdict(tool: ToolText, mentions: list[Mention], finder: MentionFinder) -> 
 
 def unsupported_promises(answer: str, *, served: list[str]) -> list[dict[str, Any]]:
     """Commitments of people's work that no tool covers."""
-    sentences = [reading.sentence.words for reading in read_answer(answer) if reading.rule is None]
-    texts = dict.fromkeys(answer[words[0].start : words[-1].end] for words in sentences)
+    read = [
+        (reading.rule, answer[reading.sentence.words[0].start : reading.sentence.words[-1].end])
+        for reading in read_answer(answer)
+    ]
+    texts = dict.fromkeys(text for rule, text in read if rule is None or (rule == "future_step" and LATER.search(text)))
     return [
         {"quote": text, "what": text}
         for text in texts

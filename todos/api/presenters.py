@@ -64,6 +64,7 @@ def todo_payload(todo: Todo) -> TodoPayload:
         "turn": str(todo.turn_id) if todo.turn_id else None,
         "persona": str(todo.persona_id) if todo.persona_id else None,
         "promise": str(todo.promise_id) if todo.promise_id else None,
+        "due_at": stamp(todo.promise_due_at) if todo.promise_due_at else None,
         "effect": str(todo.effect_id) if todo.effect_id else None,
         "quote": todo.quote or None,
         "tool": todo.tool or None,

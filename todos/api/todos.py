@@ -40,7 +40,7 @@ class Todos(TodoView):
         """Returns a list of the project's todos without their steps and history, newest first. With `status`, todos are
         sorted by when they reached that status, latest first.
         """
-        rows = Todo.objects.select_related("type").filter(project=self.project)
+        rows = Todo.objects.select_related("type", "promise").filter(project=self.project)
         params, ordering = request.query_params, "-created_at"
         if status := params.get("status"):
             rows, ordering = rows.filter(status=status), "-status_at"

@@ -10,7 +10,9 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models.functions import Now
+from django.db.models import Value
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Greatest, Now
 from django.http import Http404
 from django.utils.translation import gettext
 
@@ -33,6 +35,7 @@ from todos.content.versions import (
     require_seen,
 )
 from todos.models import Approval, Todo, TodoStatus
+from tools.engine.promises import BY_HAND_GRACE
 
 # Larger batches need confirmation.
 MOST_UNCONFIRMED = 20
@@ -160,9 +163,10 @@ def require_in_time(todo: Todo) -> None:
         raise WrongState(gettext("This todo was not approved in time."))
 
 
-def approval_period(todo: Todo) -> timedelta:
-    """The time limit for approving a todo, and for using its approval."""
-    return timedelta(hours=todo.type.expires_after_hours if todo.type else DEFAULT_HOURS)
+def approval_deadline(todo: Todo) -> Combinable:
+    """The time until which a todo can be approved, and its approval used: not before its promise is due."""
+    until = Now() + timedelta(hours=todo.type.expires_after_hours if todo.type else DEFAULT_HOURS)
+    return Greatest(until, Value(todo.promise.due_at + BY_HAND_GRACE)) if todo.promise is not None else until
 
 
 def _existing_approval(todo: Todo, *, version: int | None, content_hash: str | None) -> Approval:
@@ -189,7 +193,7 @@ def _record_first(todo: Todo, content: Mapping[str, Any], approver: Approver) ->
         rule=approver.rule,
         needs_second=needs_second(todo),
         repeats=todo.repeats,
-        expires_at=Now() + approval_period(todo),
+        expires_at=approval_deadline(todo),
     )
     approval.refresh_from_db()
     if approval.is_complete:
@@ -207,7 +211,7 @@ def _record_second(todo: Todo, approval: Approval, approver: Approver) -> Approv
     else:
         approval.second_by, approval.second_approver = approver.member.pk, approver.actor.name[:120]
         approval.second_at = Now()
-    approval.expires_at = Now() + approval_period(todo)
+    approval.expires_at = approval_deadline(todo)
     approval.save()
     approval.refresh_from_db()
     return _complete(todo, approval, approver)

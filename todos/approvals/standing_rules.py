@@ -63,7 +63,7 @@ def find_rule(todo: Todo, content: Mapping[str, Any]) -> StandingRule | None:
 
 def preview_rule(rule: StandingRule) -> RulePreview:
     """The todos of the last 30 days that a rule, saved or not, would have approved."""
-    rows = Todo.objects.select_related("type").filter(project=rule.project_id, tool=rule.tool)
+    rows = Todo.objects.select_related("type", "promise").filter(project=rule.project_id, tool=rule.tool)
     past = list(rows.filter(created_at__gt=Now() - PREVIEW_PERIOD).order_by("-created_at")[:MOST_PREVIEWED])
     let_through = [
         todo

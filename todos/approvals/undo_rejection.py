@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from uuid import UUID
 
-from django.db.models.functions import Now
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from jobs.errors import WrongState
-from todos.approvals.approve import approval_period
+from todos.approvals.approve import approval_deadline
 from todos.content.lifecycle import REJECTED, Actor
 from todos.content.versions import begin_version, get_for_update
 from todos.models import Todo, TodoStatus
@@ -35,7 +34,7 @@ def undo_rejection(todo_id: UUID, *, actor: Actor) -> Todo:
         raise WrongState(gettext("The rejection has canceled this todo’s action. Create a new todo instead."))
     if entry.at < timezone.now() - UNDO_PERIOD:
         raise WrongState(gettext("It’s too late to undo the rejection. Create a new todo instead."))
-    todo.expires_at = Now() + approval_period(todo)
+    todo.expires_at = approval_deadline(todo)
     todo.save(update_fields=["expires_at"])
     begin_version(todo, what=UNDONE, actor=actor)
     return todo

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from django.db import models
 
 from projects.common.translation import lazy
 from tenancy.tenant_models import TenantForeignKey, TenantModel
 from todos.models.title import LONGEST_TITLE, title_from
+from tools.models.promise import PromiseState
 
 
 class TodoStatus(models.TextChoices):
@@ -130,6 +132,12 @@ class Todo(TenantModel):
     def heading(self) -> str:
         """The title, or one made from the task."""
         return self.title or title_from(self.description)
+
+    @property
+    def promise_due_at(self) -> datetime | None:
+        """When its promise is due; None without one that is open."""
+        promise = self.promise
+        return promise.due_at if promise is not None and promise.state == PromiseState.OPEN else None
 
 
 class TodoEvent(TenantModel):

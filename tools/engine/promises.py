@@ -7,9 +7,10 @@ keeps its promise once it was delivered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from uuid import UUID
 
 from django.db.models import Case, F, Q, QuerySet, Value, When
@@ -60,7 +61,13 @@ set state = %s, evidence = %s, owner = '', reason = case state when 'broken' the
 where organization_id = %s and effect_id = %s
   and (state = 'open' or (%s and state = 'broken') or (%s and state = 'kept' and evidence = 'effect'))
 """)
-_OVERDUE = "select distinct organization_id from tools_promise where state = 'open' and due_at <= clock_timestamp()"
+# Whoever calls at ten says so afterwards. An effect's end is recorded by itself.
+BY_HAND_GRACE = timedelta(minutes=20)
+_OVERDUE = """
+select distinct organization_id from tools_promise
+where state = 'open' and due_at <= clock_timestamp()
+  and (effect_id is not null or due_at <= clock_timestamp() - interval '20 minutes')
+"""
 
 
 @dataclass(frozen=True)
@@ -108,11 +115,18 @@ def open_promises(effects: Iterable[Effect], *, source: PromiseSource) -> list[P
     return insert_rows(_build_effect_promise(source, effect) for effect in effects)
 
 
-def open_unsupported_promises(quotes: Sequence[str], *, source: PromiseSource, reason: str = NO_TOOL) -> list[Promise]:
+def open_unsupported_promises(
+    quotes: Sequence[str],
+    *,
+    source: PromiseSource,
+    reason: str = NO_TOOL,
+    times: Mapping[str, datetime] = MappingProxyType({}),
+) -> list[Promise]:
     """Open promises that no tool supports, for which no tool was decided on, or whose event nobody is subscribed to:
-    staff keeps or withdraws them.
+    staff keeps or withdraws them. `times` are the times that the agent named for some of the quotes.
     """
-    return insert_rows(_build_staff_promise(source, quote, reason=reason[:300]) for quote in quotes)
+    due = {quote: times.get(quote) or source.at + STAFF_DEADLINE for quote in quotes}
+    return insert_rows(_build_staff_promise(source, quote, reason=reason[:300], due_at=due[quote]) for quote in quotes)
 
 
 def extend_deadlines(effect: Effect) -> None:
@@ -227,7 +241,8 @@ def break_overdue_promises() -> None:
 
 
 def _break_overdue() -> None:
-    overdue = Promise.objects.filter(state=PromiseState.OPEN, due_at__lte=Now())
+    is_over = Q(effect__isnull=False, due_at__lte=Now()) | Q(due_at__lte=Now() - BY_HAND_GRACE)
+    overdue = Promise.objects.filter(is_over, state=PromiseState.OPEN)
     reason = Case(When(NOT_SENT, then=Value(UNSENT)), default=Value(LATE))
     overdue.update(state=PromiseState.BROKEN, owner=PromiseOwner.NOBODY, reason=reason, closed_at=Now())
 
@@ -260,8 +275,7 @@ def _build_effect_promise(source: PromiseSource, effect: Effect) -> Promise:
     return _build_promise(source, effect.quote, due_at=due_at, owner=PromiseOwner.TOOL, tool=effect.tool, effect=effect)
 
 
-def _build_staff_promise(source: PromiseSource, quote: str, *, reason: str) -> Promise:
-    due_at = source.at + STAFF_DEADLINE
+def _build_staff_promise(source: PromiseSource, quote: str, *, reason: str, due_at: datetime) -> Promise:
     return _build_promise(source, quote, due_at=due_at, owner=PromiseOwner.STAFF, reason=reason)
 
 

@@ -77,7 +77,7 @@ async def read_case(
     return CaseReading(
         case=case,
         outcomes={one.tool.name: FIRED if one.fired else one.rule for one in judgements if one.rule != FURTHER},
-        unserved=found.unserved(exchange, judgements=judgements),
+        unserved=[one.quote for one in found.unserved(exchange, judgements=judgements)],
     )
 
 

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from conversations.common.turn_detail import turn_payload
 from conversations.models import Turn
+from projects.common.presenters import stamp
 from tests.conversations.promises.conftest import ASKS_UNSERVED, PROMISE, SMS, Desk, begin
+from todos.api.presenters import todo_payload
 from todos.models import Todo, TodoStatus
-from tools.engine.promises import KEPT_LATE, LATE, NO_TOOL, break_overdue_promises, settle_promises
+from tools.engine.promises import (
+    BY_HAND_GRACE,
+    KEPT_LATE,
+    LATE,
+    NO_TOOL,
+    STAFF_DEADLINE,
+    break_overdue_promises,
+    settle_promises,
+)
 from tools.models import Effect, EffectState, Promise
 
 CHEF = {"quote": "I'll ask the chef about it", "what": "ask the chef"}
@@ -166,6 +179,61 @@ def test_served_and_unserved_promises_of_one_answer_are_both_recorded(desk: Desk
     desk.reads(SMS, unserved=[CHEF])
     desk.analyse(TWO)
     assert sorted(promise.tool for promise in desk.promises()) == ["", SMS]
+
+
+LATER = "I'll call you back"
+
+
+def reads_time(desk: Desk, at: str | None) -> Promise:
+    """The promise of a call, for which the detection read a time."""
+    desk.reads(unserved=[{"quote": LATER, "what": "a call", "at": at}])
+    desk.analyse(f"{LATER}.")
+    [promise] = desk.promises()
+    return promise
+
+
+def local_time(desk: Desk, **later: float) -> datetime:
+    with desk.tenant.tx():
+        zone = ZoneInfo(desk.tenant.project.agent_version.config.timezone)
+    return (timezone.now().astimezone(zone) + timedelta(**later)).replace(second=0, microsecond=0)
+
+
+def test_a_promise_for_a_named_time_is_due_then_in_the_businesss_zone(desk: Desk) -> None:
+    at = local_time(desk, days=3)
+    assert reads_time(desk, f"{at:%Y-%m-%dT%H:%M}").due_at == at
+
+
+def test_a_promise_for_a_named_day_is_due_at_its_end(desk: Desk) -> None:
+    at = local_time(desk, days=3)
+    assert reads_time(desk, f"{at:%Y-%m-%d}").due_at == at.replace(hour=23, minute=59)
+
+
+@pytest.mark.parametrize("at", [None, "", "tomorrow at 10", "2026-13-45", "2001-01-01T10:00", "2999-01-01", "10:00"])
+def test_a_promise_for_no_clear_time_is_due_after_a_day(desk: Desk, at: str | None) -> None:
+    promise = reads_time(desk, at)
+    assert abs(promise.due_at - promise.created_at - STAFF_DEADLINE) < timedelta(minutes=1)
+
+
+def test_the_todo_of_a_later_promise_is_due_with_it_and_waits_as_long(desk: Desk) -> None:
+    promise = reads_time(desk, f"{local_time(desk, days=30):%Y-%m-%dT%H:%M}")
+    with desk.tenant.tx():
+        todo = Todo.objects.select_related("type", "promise").get()
+        assert todo_payload(todo)["due_at"] == stamp(promise.due_at)
+        assert todo.expires_at > promise.due_at
+
+
+def test_a_promise_kept_by_hand_has_a_while_after_it_was_due(desk: Desk) -> None:
+    reads_time(desk, None)
+    for seconds, state in ((-1, "open"), (-BY_HAND_GRACE.total_seconds() - 1, "broken")):
+        due(desk, seconds=seconds)
+        break_overdue_promises()
+        assert desk.promises()[0].state == state
+
+
+def test_the_offline_model_reads_the_time_of_a_promise(desk: Desk) -> None:
+    desk.analyse("I'll call you tomorrow at 10.")
+    [promise] = desk.promises()
+    assert promise.due_at == local_time(desk, days=1).replace(hour=10, minute=0)
 
 
 def test_a_quote_the_agent_did_not_say_is_no_promise(desk: Desk) -> None:

@@ -11,7 +11,7 @@ from llm.requests import Recorder
 from llm.types import ModelSpec
 from tools.engine.catalogue import CompiledTool
 from tools.engine.quotes import is_quote_of, repeats
-from tools.engine.skills.detect import Detection, Exchange, Rule, detect
+from tools.engine.skills.detect import Detection, Exchange, Rule, Unserved, detect
 from tools.engine.verdicts import VOID_RULES, Judgement
 from tools.engine.words import normalize_words
 
@@ -38,19 +38,19 @@ class Detections:
     def all(self) -> list[Detection]:
         return [one for one in (self.without_history, self.with_history) if one is not None]
 
-    def unserved(self, exchange: Exchange, *, judgements: Iterable[Judgement]) -> list[str]:
-        """Quotes of commitments that no tool serves. Quotes that aren't in the answer, or that a tool told, are ignored.
+    def unserved(self, exchange: Exchange, *, judgements: Iterable[Judgement]) -> list[Unserved]:
+        """Commitments that no tool serves. Quotes that aren't in the answer, or that a tool told, are ignored.
 
         A tool that is held back for a later step or a condition serves nothing, such as one that the agent promises for a
         later time.
         """
         served = [normalize_words(one.quote) for one in judgements if one.rule not in NOT_SERVING]
-        found = {normalize_words(one.quote): one.quote for detection in self.all for one in detection.unserved}
+        found = {normalize_words(one.quote): one for detection in self.all for one in detection.unserved}
         return [
-            quote
-            for words, quote in found.items()
-            if is_quote_of(quote, exchange.answer)
-            and not any(repeats(quote, told) for told in exchange.relayed)
+            one
+            for words, one in found.items()
+            if is_quote_of(one.quote, exchange.answer)
+            and not any(repeats(one.quote, told) for told in exchange.relayed)
             and not any(words in other or other in words for other in served)
         ]
 
@@ -87,6 +87,7 @@ async def detect_commitments(
             answer=exchange.answer,
             summary=exchange.summary if history else "",
             relayed=exchange.relayed,
+            said_at=exchange.said_at,
             record=record,
         )
 

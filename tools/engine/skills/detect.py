@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, StrictBool
@@ -24,13 +25,15 @@ class TranscriptLine:
 class Exchange:
     """The agent's latest answer, and the conversation ending with it. `summary` covers what was said before `lines`.
 
-    `relayed` are the texts that tools told the agent. What the answer repeats of them is no promise.
+    `relayed` are the texts that tools told the agent. What the answer repeats of them is no promise. `said_at` is the
+    business's local time of the answer; without it, no time is read from the answer.
     """
 
     answer: str
     lines: Sequence[TranscriptLine]
     summary: str = ""
     relayed: Sequence[str] = ()
+    said_at: datetime | None = None
 
     @property
     def said_before(self) -> list[str]:
@@ -83,6 +86,9 @@ class Unserved(BaseModel):
     """The agent's exact words in its latest answer."""
     what: str
     """The commitment in a few words."""
+    # Optional, because not every model looks for it.
+    at: str | None = None
+    """The clear time that the answer names for it: 2026-11-27T10:00, or 2026-11-27 for a day; null for "soon"."""
 
 
 class Verdicts(BaseModel):
@@ -133,6 +139,7 @@ class DetectContext:
     answer: str
     summary: str = ""
     relayed: list[str] = field(default_factory=list)
+    now: str = ""
     asks_unserved: bool = False
     elsewhere: list[ToolLine] = field(default_factory=list)
 
@@ -147,12 +154,13 @@ async def detect(
     record: Recorder,
     summary: str = "",
     relayed: Sequence[str] = (),
+    said_at: datetime | None = None,
     elsewhere: Sequence[CompiledTool] | None = None,
 ) -> Detection:
     """Ask the model which of the tools the agent committed to in `answer`. Raises LlmError.
 
-    With `elsewhere`, the tools that another call asks about, it also asks for commitments that no tool serves. Readings
-    of other tools are dropped.
+    With `elsewhere`, the tools that another call asks about, it also asks for commitments that no tool serves, and for
+    their times if it is told when the answer was given. Readings of other tools are dropped.
     """
     context = DetectContext(
         tools=tool_lines(tools),
@@ -160,6 +168,7 @@ async def detect(
         answer=answer,
         summary=summary,
         relayed=[text[:MAX_RELAYED] for text in relayed[-MOST_RELAYED:]],
+        now=f"{said_at:%A %d %B %Y, %H:%M}" if said_at is not None and elsewhere is not None else "",
         asks_unserved=elsewhere is not None,
         elsewhere=tool_lines(elsewhere or []),
     )
