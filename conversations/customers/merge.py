@@ -23,7 +23,7 @@ from conversations.customers.preview import (
     preview_merge,
 )
 from conversations.models import ConsentSource, Conversation, Persona, PersonaField
-from conversations.turns.consents import bind_refusals, record_given
+from conversations.turns.consents import bind_refusals, record_given, withdraw_refused_promises
 from projects.common.api_error import Conflict, Unprocessable
 from projects.common.translation import lazy
 from projects.models import AuditAction, Project, User
@@ -61,6 +61,7 @@ def merge_customers(
     target, source = preview.target, preview.source
     _move_rows(target, source)
     _move_fields(preview)
+    withdraw_refused_promises(target)
     _keep_flag(target, source)
     # Path compression: an id leads to the customer in one step.
     Persona.objects.filter(merged_into=source).update(merged_into=target)

@@ -28,8 +28,8 @@ from conversations.models import (
 )
 from conversations.prompts.observer import Confidence, ObservedFact
 from tenancy.write_batch import insert_rows
-from tools.engine.execution.consent import BOUND_TO, refusal_reason
-from tools.engine.execution.handler import Consent
+from tools.engine.execution.consent import BOUND_TO, is_refused, refusal_reason
+from tools.engine.execution.handler import Consent, Contact
 from tools.engine.policy import policy_of
 from tools.engine.promises import close_promise
 from tools.engine.quotes import contains_words, is_quote_of
@@ -103,6 +103,21 @@ def record_given(persona: Persona, fields: Mapping[str, str], *, source: Consent
 def bind_refusals(persona: Persona) -> None:
     """Apply the customer's refusals to the number and address that they have by now."""
     _record(_bound(persona.pk, persona.project_id, _known(persona)))
+
+
+def withdraw_refused_promises(persona: Persona) -> None:
+    """Withdraw what the customer's conversations promise and the customer, or their number or address, has refused.
+
+    For conversations that come to a customer later than the refusal.
+    """
+    values = _known(persona)
+    contact = contact_from_fields(persona.pk, values)
+    refused = [Consented(key, False, ConsentSource.CUSTOMER) for key in OPT_INS if _is_refused(key, persona, contact)]
+    withdraw_unwanted_promises(_row(persona.pk, persona.project_id, values, one) for one in refused)
+
+
+def _is_refused(opt_in: str, persona: Persona, contact: Contact) -> bool:
+    return is_refused(cast(Consent, consent_of(opt_in)), project_id=persona.project_id, contact=contact)
 
 
 def withdraw_unwanted_promises(changes: Iterable[ConsentChange]) -> None:

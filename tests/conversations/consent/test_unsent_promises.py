@@ -12,6 +12,7 @@ from conversations.models import ConsentSource
 from conversations.turns.services import give_fields
 from tests.conversations.conftest import Talk, begin
 from tests.conversations.consent.test_changes import DIGITS, NEVER, PHONE, give, says
+from tests.conversations.customers.test_merge import merge
 from tools.models import Effect, EffectState, Evidence, Promise, PromiseOwner
 
 
@@ -87,6 +88,25 @@ def test_a_number_that_a_refusal_binds_later_ends_its_promises(talk: Talk) -> No
     promise = promise_text(begin(talk.tenant, external_id="colleague"), recipient=DIGITS)
     give(talk, phone=PHONE)
     assert outcome(talk, promise)[0] == "withdrawn"
+
+
+@pytest.mark.parametrize("refuser", ["kept", "merged"])
+@pytest.mark.parametrize("promised_to", ["kept", "merged"])
+def test_a_refusal_of_one_withdraws_the_promises_of_both_once_two_customers_are_merged(
+    talk: Talk, refuser: str, promised_to: str
+) -> None:
+    talks = {"kept": talk, "merged": begin(talk.tenant, external_id="twin")}
+    give(talks[refuser], ConsentSource.STAFF, sms_opt_in="false")
+    promise = promise_text(talks[promised_to])
+    merge(talk.tenant, talk.reload().persona, talks["merged"].reload().persona)
+    assert outcome(talk, promise)[0] == "withdrawn"
+
+
+def test_a_merge_of_customers_who_refused_nothing_withdraws_nothing(talk: Talk) -> None:
+    twin = begin(talk.tenant, external_id="twin")
+    promise = promise_text(twin)
+    merge(talk.tenant, talk.reload().persona, twin.reload().persona)
+    assert outcome(talk, promise)[0] == "open"
 
 
 @pytest.mark.parametrize(
