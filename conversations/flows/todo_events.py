@@ -34,6 +34,7 @@ from tools.engine.definition import ActionType
 from tools.engine.execution.after_actions import tells
 from tools.engine.presenters import effect_payload
 from tools.engine.promises import (
+    DISPROVABLE,
     await_receipt,
     break_disproved,
     break_promises,
@@ -126,7 +127,7 @@ def _settle_by_receipt(todo: Todo, promise_id: UUID, effect: Effect) -> None:
         if effect.state == EffectState.FAILED:
             break_disproved(identical_id, reason=effect.error[:LONGEST_REASON])
         elif effect.state == EffectState.UNKNOWN:
-            leave_to_staff(Promise.objects.filter(pk=identical_id, state=PromiseState.OPEN))
+            leave_to_staff(Promise.objects.filter(DISPROVABLE, pk=identical_id))
         elif not _effects_of(todo).exclude(state=EffectState.DONE).exists():
             keep_promise(identical_id, evidence=_evidence_of(todo), reason=_reason(todo))
 

@@ -48,7 +48,7 @@ LATE = gettext_noop("It was due, and nothing confirms that it happened.")
 KEPT_LATE = gettext_noop("It happened late.")
 MADE_GOOD = gettext_noop("It was corrected.")
 ARRIVED = (ReceiptState.DELIVERED, ReceiptState.READ)
-# Promises that a failed effect breaks. A receipt and a person's word stand.
+# Promises that a failed effect breaks, and an unknown one opens. A receipt and a person's word stand.
 DISPROVABLE = Q(state=PromiseState.OPEN) | Q(state=PromiseState.KEPT, evidence=Evidence.EFFECT)
 _FINAL_STATES = {
     EffectState.FAILED: PromiseState.BROKEN,
@@ -201,7 +201,8 @@ def settle_promises(effect: Effect) -> None:
 
     Done keeps them if there is evidence, also broken ones; failed breaks them, also those that the effect itself had kept;
     cancelled withdraws them. While a message's
-    receipt is awaited they stay open, and if it never comes, staff has the deadline for people to answer. Promises of a
+    receipt is awaited they stay open, and if it never comes, or an unproven one disputes it, staff has the deadline for people
+    to answer. Promises of a
     held effect move to the effect it duplicates. In any other state they stay open: an effect on its way owns them, and
     staff owns those whose outcome is unknown.
     """
@@ -218,7 +219,7 @@ def settle_promises(effect: Effect) -> None:
     elif evidence == Evidence.SENT:
         await_receipt(_open_ones(effect), until=effect.receipt_due_at)
     elif state == EffectState.UNKNOWN and effect.receipt == ReceiptState.UNKNOWN:
-        leave_to_staff(_open_ones(effect))
+        leave_to_staff(Promise.objects.filter(DISPROVABLE, effect=effect))
     else:
         _open_ones(effect).update(owner=_owner_of(effect))
 
@@ -230,9 +231,10 @@ def await_receipt(promises: QuerySet[Promise], *, until: datetime | None) -> Non
 
 
 def leave_to_staff(promises: QuerySet[Promise]) -> None:
-    """Leave open promises to staff, because no receipt says whether their message arrived."""
+    """Leave promises to staff, open, because nothing certain says whether their message arrived."""
     due_at = Greatest("due_at", Now() + STAFF_DEADLINE)
-    promises.update(evidence=Evidence.NONE, owner=PromiseOwner.STAFF, due_at=due_at)
+    changes = {"state": PromiseState.OPEN, "closed_at": None, "due_at": due_at}
+    promises.update(evidence=Evidence.NONE, owner=PromiseOwner.STAFF, reason="", **changes)
 
 
 def break_overdue_promises() -> None:

@@ -27,7 +27,7 @@ EARLIER: Mapping[ReceiptState, tuple[str, ...]] = {
     ReceiptState.DELIVERED: ("", ReceiptState.SENT, ReceiptState.UNKNOWN),
     ReceiptState.READ: ("", ReceiptState.SENT, ReceiptState.DELIVERED, ReceiptState.UNKNOWN),
     ReceiptState.FAILED: ("", ReceiptState.SENT, ReceiptState.UNKNOWN),
-    ReceiptState.UNKNOWN: (ReceiptState.SENT,),
+    ReceiptState.UNKNOWN: ("", ReceiptState.SENT),
 }
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tools.services.messaging.bounce_proof import PROOF_HEADER
+
 Headers = Sequence[tuple[str, str]]
 
 LIST = "A mailing list or newsletter isn’t answered."
@@ -19,16 +21,21 @@ DAEMONS = re.compile(r"^(?:mailer-daemon|postmaster)(?:[+=-].*)?@")
 BOUNCED_ID = re.compile(r"^(?:Original-)?Message-ID:\s*(<[!-;=?-~]{3,250}>)", re.IGNORECASE | re.MULTILINE)
 DIAGNOSTIC = re.compile(r"^Diagnostic-Code:\s*(?:smtp;\s*)?(.{1,200})", re.IGNORECASE | re.MULTILINE)
 ACTION = re.compile(r"^Action:\s*(\w+)", re.IGNORECASE | re.MULTILINE)
+PROOF = re.compile(rf"^{PROOF_HEADER}:\s*([0-9a-f]{{40}})\s*$", re.IGNORECASE | re.MULTILINE)
 BOUNCED = "The recipient’s mail server didn’t take the e-mail."
 
 
 @dataclass(frozen=True)
 class BounceReport:
-    """A report of a mail server. `bounced` is the Message-ID that it is about; empty if it isn't named."""
+    """A report of a mail server. `bounced` is the Message-ID that it is about; empty if it isn't named. `proof` is the
+    header of the e-mail that came back. `is_from_person` if it has a return path, as an e-mail of a person has.
+    """
 
     is_final: bool
     bounced: str
     reason: str
+    proof: str
+    is_from_person: bool
 
 
 def automatic_kind(headers: Headers, sender: str, envelope: str | None) -> str:
@@ -50,13 +57,26 @@ def find_report(headers: Headers, envelope: str | None, sender: str, report: str
     if not (DAEMONS.match(sender) or not sender or is_report or (report and _has_empty_path(by_name, envelope))):
         return None
     action, diagnostic, bounced = ACTION.search(report), DIAGNOSTIC.search(report), BOUNCED_ID.search(report)
+    proof = PROOF.search(report)
     is_final = action[1].lower() == "failed" if action else "x-failed-recipients" in by_name
     reason = f"{BOUNCED} {' '.join(diagnostic[1].split())}" if diagnostic else BOUNCED
-    return BounceReport(is_final, bounced[1] if bounced else "", "".join(one for one in reason if one.isprintable()))
+    return BounceReport(
+        is_final=is_final,
+        bounced=bounced[1] if bounced else "",
+        reason="".join(one for one in reason if one.isprintable()),
+        proof=proof[1].lower() if proof else "",
+        is_from_person=_has_path(by_name, envelope),
+    )
 
 
 def _has_empty_path(by_name: Mapping[str, str], envelope: str | None) -> bool:
     return envelope == "" or by_name.get("return-path", "").strip() == "<>"
+
+
+def _has_path(by_name: Mapping[str, str], envelope: str | None) -> bool:
+    """True if the receiving server names a return path that isn't empty."""
+    path = envelope if envelope is not None else by_name.get("return-path", "")
+    return path.strip() not in ("", "<>")
 
 
 def _by_name(headers: Headers) -> dict[str, str]:

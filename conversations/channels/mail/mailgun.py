@@ -12,7 +12,8 @@ from hashlib import sha256
 
 from conversations.channels.mail.message import InboundMail
 from conversations.channels.mail.parts import MailPart, clean_content_id
-from conversations.channels.provider import MalformedWebhook, WebhookRequest
+from conversations.channels.mail.postmark import LONGEST_REPORT, REPORTS
+from conversations.channels.provider import FormFile, MalformedWebhook, WebhookRequest
 
 OLDEST_SECONDS = 15 * 60
 
@@ -48,11 +49,16 @@ def read_mail(request: WebhookRequest) -> InboundMail:
         html=form.first("body-html"),
         headers=headers or _headers_of_fields(form),
         files=_parts(request, form),
+        report="\n".join(_report(file) for file in request.files if file.declared_type in REPORTS),
         is_cut=request.is_cut,
         is_proven=_is_proven(form, headers, sender),
         envelope=form.only("sender") if form.has("sender") else None,
         fallback_id=form.first("token"),
     )
+
+
+def _report(file: FormFile) -> str:
+    return (file.content or b"")[:LONGEST_REPORT].decode("utf-8", "replace")
 
 
 def _parts(request: WebhookRequest, form: _Form) -> list[MailPart]:

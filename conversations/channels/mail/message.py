@@ -21,17 +21,20 @@ from conversations.channels.items import (
     clean_text,
 )
 from conversations.channels.keywords import keyword_of
-from conversations.channels.mail.automatic import LIST, automatic_kind, find_report
+from conversations.channels.mail.automatic import LIST, BounceReport, automatic_kind, find_report
 from conversations.channels.mail.parts import MailFiles, MailPart, files_of
 from conversations.channels.mail.words import own_words, read_html
 from conversations.models import Channel
 from tools.models import ReceiptState
+from tools.services.messaging.bounce_proof import is_proof
 
 ADDRESS = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9\u00a1-\ud7ff\uf900-\uffef.-]{1,120}")
 MESSAGE_ID = re.compile(r"<[!-;=?-~]{3,250}>")
 # The Message-ID of an e-mail of ours names its effect.
 OWN_ID = re.compile(r"<([0-9a-f]{64})@")
 REPLY = re.compile(r"^\s*(?:re|aw|sv|antw|rif|r|ref|vs|odp)\s*(?:\[\d+\])?\s*:", re.IGNORECASE)
+REPORT_WITH_PATH = "A report on an e-mail that doesn’t come from a mail server."
+UNPROVEN_REPORT = "Somebody reports that it bounced, and nothing proves it."
 # A chat whose sender nobody vouches for is apart from the one of the same address.
 UNPROVEN = "(unproven)"
 LONGEST_KEPT = 100_000
@@ -95,10 +98,9 @@ def item_of(mail: InboundMail, *, own_address: str) -> Item:
     id, sender = mail.id[:200] if len(mail.id) <= 200 else sha256(mail.id.encode()).hexdigest(), mail.sender.lower()
     if report := find_report(mail.headers, mail.envelope, sender, mail.report):
         ref = report.bounced or next(iter(mail.references), "")
-        if ref and report.is_final:
-            own = OWN_ID.match(ref)
-            return ReceiptUpdate(id, ref[:200], ReceiptState.FAILED, report.reason, key=own[1] if own else "")
-        return IgnoredItem(id, "A mail server reports on an e-mail.")
+        if ref and report.is_final and not report.is_from_person:
+            return _bounce(id, ref, report)
+        return IgnoredItem(id, REPORT_WITH_PATH if report.is_from_person else "A mail server reports on an e-mail.")
     if len(sender) > 180 or not ADDRESS.fullmatch(sender) or not sender.isprintable():
         return IgnoredItem(id, "The e-mail has no sender who can be answered.", is_malformed=True)
     if sender == own_address:
@@ -107,6 +109,15 @@ def item_of(mail: InboundMail, *, own_address: str) -> Item:
     if kind == LIST:
         return IgnoredItem(id, kind)
     return _message(id, sender, mail, unanswered=kind)
+
+
+def _bounce(id: str, ref: str, report: BounceReport) -> ReceiptUpdate:
+    """A failure if the report brings the e-mail back. Without proof, a person has to say what became of it."""
+    own = OWN_ID.match(ref)
+    key = own[1] if own else ""
+    if key and is_proof(report.proof, key):
+        return ReceiptUpdate(id, ref[:200], ReceiptState.FAILED, report.reason, key=key)
+    return ReceiptUpdate(id, ref[:200], ReceiptState.UNKNOWN, f"{UNPROVEN_REPORT} {report.reason}", key=key)
 
 
 def item_of_files(body: Mapping[str, Any]) -> IncomingMessage:

@@ -8,7 +8,7 @@ import pytest
 
 from conversations.channels import chats
 from conversations.channels.mail.enclosed import enclosable
-from conversations.channels.mail.message import MESSAGE_ID
+from conversations.channels.mail.message import MESSAGE_ID, REPORT_WITH_PATH, UNPROVEN_REPORT
 from conversations.common.payloads import StoredAttachment
 from conversations.handover.operators import answer, take_over
 from conversations.models import Chat, ConsentChange, Conversation, Receipt
@@ -19,6 +19,7 @@ from tests.conversations.channels.mailbox import ADDRESS, ANNA, Mailbox
 from tests.processes import ScriptedModel, until
 from tests.tools.messaging.mail_server import MailServer
 from tools.models import Effect, Promise, PromiseState
+from tools.services.messaging.bounce_proof import PROOF_HEADER, bounce_proof, is_proof
 
 pytestmark = pytest.mark.standing_worker
 
@@ -219,16 +220,49 @@ def test_a_bounce_breaks_the_promise_that_its_email_had_kept(mailbox: Mailbox, e
     assert promise.reason == (NO_SUCH_USER if becomes == "broken" else "")
 
 
+def kept_by_email(mailbox: Mailbox) -> str:
+    """A promise that an e-mail has kept, and the e-mail's Message-ID."""
+    mailbox.write()
+    [conversation] = mailbox.rows(Conversation)
+    effect = add_effect(mailbox.tenant, conversation, tool="send_email_tool", kind="email", effect_key="ab" * 32)
+    add_promise(mailbox.tenant, conversation, effect=effect, state=PromiseState.KEPT, evidence="effect")
+    return f"<{effect.effect_key}@nello.example>"
+
+
+def test_a_bounce_that_nothing_proves_asks_a_person(mailbox: Mailbox) -> None:
+    """Everyone in a thread knows the Message-ID, and can write what looks like a mail server's report."""
+    bounce(mailbox, kept_by_email(mailbox), proof="0" * 40)
+    [effect], [promise] = mailbox.rows(Effect, kind="email"), mailbox.rows(Promise)
+    assert (effect.state, promise.state, promise.owner, promise.closed_at) == ("unknown", "open", "staff", None)
+    assert UNPROVEN_REPORT in effect.error
+
+
+def test_a_bounce_with_a_return_path_changes_nothing(mailbox: Mailbox) -> None:
+    bounce(mailbox, kept_by_email(mailbox), path="<robber@mail.example>")
+    [effect], [promise] = mailbox.rows(Effect, kind="email"), mailbox.rows(Promise)
+    assert (effect.state, promise.state) == ("done", "kept")
+    assert mailbox.deliveries()[-1] == ("ignored", REPORT_WITH_PATH)
+
+
+def test_the_sent_email_carries_its_proof(mailbox: Mailbox, worker: object, model: ScriptedModel) -> None:
+    mailbox.write()
+    [sent] = mailbox.until_sent()
+    assert is_proof(sent[PROOF_HEADER], sent["Message-ID"][1:65])
+
+
 NO_SUCH_USER = "The recipient’s mail server didn’t take the e-mail. 550 5.1.1 No such user"
 
 
-def bounce(mailbox: Mailbox, message_id: str) -> None:
+def bounce(mailbox: Mailbox, message_id: str, *, proof: str = "", path: str = "<>") -> None:
     report = "Action: failed\nDiagnostic-Code: smtp; 550 5.1.1 No such user\n"
+    returned = (
+        f"Message-ID: {message_id}\r\n{PROOF_HEADER}: {proof or bounce_proof(message_id[1:65])}\r\nSubject: A table"
+    )
     files = [
         {"Name": "status", "Content": encoded(report), "ContentType": "message/delivery-status"},
-        {"Name": "m.eml", "Content": encoded(f"Message-ID: {message_id}"), "ContentType": "text/rfc822-headers"},
+        {"Name": "m.eml", "Content": encoded(returned), "ContentType": "text/rfc822-headers"},
     ]
-    headers = [("Return-Path", "<>"), ("Content-Type", "multipart/report; report-type=delivery-status")]
+    headers = [("Return-Path", path), ("Content-Type", "multipart/report; report-type=delivery-status")]
     mailbox.write("Sorry.", sender="MAILER-DAEMON@example.org", headers=headers, Attachments=files)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from conversations.channels.mail.imap import _moment
+from conversations.channels.mail.mailgun import read_mail
 from conversations.channels.mail.mime import read_mime
 from conversations.channels.mail.words import own_words, read_html
+from conversations.channels.provider import FormFile, WebhookRequest
 
 
 @pytest.mark.parametrize(
@@ -95,6 +97,12 @@ def test_a_bounce_names_the_email_that_it_is_about() -> None:
         b"--b\r\nContent-Type: message/rfc822\r\n\r\nMessage-ID: <ours@nello.example>\r\n\r\nbody\r\n--b--\r\n"
     )
     assert {"Action: failed", "Message-ID: <ours@nello.example>"} <= set(read_mime(raw).report.splitlines())
+
+
+def test_a_bounce_that_mailgun_brings_has_its_report() -> None:
+    file = FormFile("attachment-1", "status", "message/delivery-status", 14, b"Action: failed")
+    request = WebhookRequest(b"", {}, "", form=[("from", "mailer-daemon@example.org")], files=[file])
+    assert read_mail(request).report == "Action: failed"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from django.core.validators import validate_email
 
 from projects.connections.settings.smtp import SmtpSettings
 from tools.services.messaging.base import Email, EmailFile, EmailReply
+from tools.services.messaging.bounce_proof import PROOF_HEADER, bounce_proof
 
 # Characters that headers can't contain: control characters and line ends. No-break spaces and joiners are allowed.
 NOT_ALLOWED = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -70,6 +71,7 @@ def build_message(message: Email, settings: SmtpSettings, *, key: str) -> MimeMe
     email["Subject"] = message.subject
     email["Date"] = format_datetime(datetime.now(UTC))
     email["Message-ID"] = message_id = f"<{key}@{sender.rpartition('@')[2]}>"
+    email[PROOF_HEADER] = bounce_proof(key)
     if isinstance(message, EmailReply):
         _put_in_thread(email, message)
     else:
