@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from conversations.claim_check.claim_lexicon import HONEST, LEXICONS, ActionKind, ClaimLexicon
-from conversations.claim_check.claim_parser import Opening, claimed_actions, is_assertion, read_clause
+from conversations.claim_check.claim_parser import Opening, claimed_actions, is_assertion, is_under_way, read_clause
 from conversations.context.agreed import booking_words, is_named
 from conversations.context.turn_context import TurnContext
 from conversations.models import MessageRole
@@ -109,7 +109,7 @@ class ClaimGuard:
         self._release = release
         self._ledger = ledger
         self._lexicons = list(ledger.lexicons.values())
-        self._held = self._tail = self._yes = ""
+        self._held = self._tail = self._yes = self._said = ""
         self._replacements: set[str] = set()
         self._opening = Opening.OPEN
 
@@ -166,7 +166,8 @@ class ClaimGuard:
     def _check_claim(self, end: int) -> None:
         """Release a complete claim, or replace it by an honest sentence; the same sentence is said once."""
         claim = self._held[:end]
-        honest = None if claim.rstrip().endswith("?") else self._ledger.answer_to(claim)
+        is_question = claim.rstrip().endswith("?")
+        honest = None if is_question or self._is_promised(claim) else self._ledger.answer_to(claim)
         self._opening = Opening.FREE
         if honest is None:
             self._release_up_to(end)
@@ -176,6 +177,10 @@ class ClaimGuard:
         if honest not in self._replacements:
             self._replacements.add(honest)
             self._emit(honest if self._is_at_beginning() else _after_comma(honest))
+
+    def _is_promised(self, claim: str) -> bool:
+        """True for a message under way that the reply has just promised. The promise is kept, or its todo is staff's."""
+        return is_under_way(claim) and any(one.transit.promises(self._said.lower()) for one in self._lexicons)
 
     def _is_at_beginning(self) -> bool:
         """True at the start of a sentence, False after a comma."""
@@ -190,6 +195,7 @@ class ClaimGuard:
     def _emit(self, text: str) -> None:
         if text:
             self._tail = (self._tail + text)[-TAIL:]
+            self._said += text.replace("’", "'")
             self._release(text)
 
 

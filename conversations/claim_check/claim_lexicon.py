@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from conversations.claim_check.claim_transit import TRANSITS, TransitLexicon
+
 
 class ActionKind(StrEnum):
     """The kind of action a claim reports."""
@@ -35,6 +37,8 @@ class ClaimLexicon:
     `ambiguous`: "It's booked" may say that a table isn't free. The verbs of `objects` claim something only together with
     one of their words ("I've told the kitchen").
 
+    `transit` has the claims that a message is under way.
+
     Phrases a business may say about itself ("We moved last year", "Friday is booked out") are left out: a wrong
     correction is worse than a late one.
     """
@@ -46,6 +50,7 @@ class ClaimLexicon:
     participles: Mapping[str, ActionKind]
     impersonal: Openings
     finished: frozenset[str]
+    transit: TransitLexicon
     tails: str = r""
     ambiguous: str = r"(?!)"
     objects: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -86,6 +91,7 @@ def _actions(**words: str) -> dict[str, ActionKind]:
 
 LEXICONS: Mapping[str, ClaimLexicon] = {
     "en": ClaimLexicon(
+        transit=TRANSITS["en"],
         active=_openings("i, i've, i have, we've, we have, you're, you are, you've been, you have been"),
         passive=_openings(
             "your, the sms, the text, the message, the email, the e-mail, the link, the details, the confirmation, "
@@ -122,6 +128,7 @@ LEXICONS: Mapping[str, ClaimLexicon] = {
         ),
     ),
     "de": ClaimLexicon(
+        transit=TRANSITS["de"],
         active=_openings("ich habe, ich hab, wir haben"),
         passive=_openings("ihr, ihre, dein, deine"),
         auxiliaries=_words("ist sind wurde wurden"),
@@ -139,6 +146,7 @@ LEXICONS: Mapping[str, ClaimLexicon] = {
         late=True,
     ),
     "fr": ClaimLexicon(
+        transit=TRANSITS["fr"],
         active=_openings("j'ai, nous avons, je vous ai, je t'ai, je l'ai"),
         passive=_openings("votre, vos, ton, ta, tes"),
         auxiliaries=_words("est sont a ont"),
@@ -154,6 +162,7 @@ LEXICONS: Mapping[str, ClaimLexicon] = {
         finished=_words("fait réglé"),
     ),
     "es": ClaimLexicon(
+        transit=TRANSITS["es"],
         active=_openings(
             "he, hemos, te he, le he, os he, les he, te hemos, le hemos, os hemos, les hemos, ya he, ya hemos, ya te he, "
             "ya le he, ya os he, ya les he, ya te hemos, ya le hemos"
@@ -172,6 +181,7 @@ LEXICONS: Mapping[str, ClaimLexicon] = {
         finished=_words("hecho listo"),
     ),
     "it": ClaimLexicon(
+        transit=TRANSITS["it"],
         active=_openings("ho, abbiamo, ti ho, le ho, vi ho, gliel'ho, ti abbiamo, le abbiamo, vi abbiamo"),
         passive=_openings("il tuo, la tua, il suo, la sua"),
         auxiliaries=_words("è sono"),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence, Set
 from enum import IntEnum
-from itertools import dropwhile
+from itertools import dropwhile, takewhile
 
 from conversations.claim_check.claim_lexicon import LEXICONS, ActionKind, ClaimLexicon
+from conversations.claim_check.claim_transit import TransitLexicon
 
 # A clause with a longer subject is not treated as a claim.
 MAX_SUBJECT_WORDS = 5
+# The words of a message's name: "text", "booking confirmation".
+MAX_NAME_WORDS = 3
 # Words that may start a clause after a comma.
 CONJUNCTIONS = frozenset(["and", "but", "so", "und", "aber", "et", "mais", "y", "pero", "e", "ma"])
 WORD = re.compile(r"[^\W\d_](?:[\w'-]*\w)?'?")
@@ -46,6 +49,8 @@ def claimed_actions(claim: str) -> set[ActionKind]:
         lexicon.participles[word] for word in words for lexicon in LEXICONS.values() if word in lexicon.participles
     }
     is_told = any(_is_finished(words, lexicon) for lexicon in LEXICONS.values())
+    if is_under_way(claim):
+        named.add(ActionKind.SENDING)
     return named or ({ActionKind.OTHER} if is_told else set())
 
 
@@ -57,10 +62,19 @@ def _is_finished(words: Sequence[str], lexicon: ClaimLexicon) -> bool:
 def is_assertion(claim: str) -> bool:
     """False for a sentence that goes on as another one: "It's booked out on Fridays", "It's done with flour"."""
     words = list(dropwhile(CONJUNCTIONS.__contains__, _words_of(claim)))
+    if is_under_way(claim):
+        return True
     readings = [(_personal(words, "", lexicon), lexicon) for lexicon in LEXICONS.values()]
     if any(reading is Opening.CLAIM for reading, _ in readings):
         return True
     return any(_is_whole(words, claim, lexicon) for lexicon in LEXICONS.values())
+
+
+def is_under_way(claim: str) -> bool:
+    """True if the sentence says that a message is under way."""
+    words, text = list(dropwhile(CONJUNCTIONS.__contains__, _words_of(claim))), claim.replace("’", "'").lower()
+    transits = [lexicon.transit for lexicon in LEXICONS.values()]
+    return any(_transit(words, "", one) is Opening.CLAIM and one.is_claim(text) for one in transits)
 
 
 def _is_whole(words: Sequence[str], claim: str, lexicon: ClaimLexicon) -> bool:
@@ -76,7 +90,11 @@ def _words_of(claim: str) -> list[str]:
 
 
 def _read(words: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
-    return max(_personal(words, partial, lexicon), _impersonal(words, partial, lexicon))
+    return max(
+        _personal(words, partial, lexicon),
+        _impersonal(words, partial, lexicon),
+        _transit(words, partial, lexicon.transit),
+    )
 
 
 def _personal(words: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Opening:
@@ -99,6 +117,37 @@ def _impersonal(words: Sequence[str], partial: str, lexicon: ClaimLexicon) -> Op
         else _first_of(rest, partial, fillers=lexicon.fillers, ends=lexicon.impersonal_ends)
         for rest in rests
     )
+
+
+def _transit(words: Sequence[str], partial: str, lexicon: TransitLexicon) -> Opening:
+    """The name of a message, then a verb that may say that it is under way."""
+    beginnings = lexicon.determiners | lexicon.messages
+    if not words:
+        return Opening.OPEN if any(word.startswith(partial) for word in beginnings) else Opening.FREE
+    if words[0] not in beginnings:
+        return Opening.FREE
+    subject = words[1:] if words[0] in lexicon.determiners else words
+    for index, word in enumerate(subject[: MAX_SUBJECT_WORDS + 1]):
+        if word in lexicon.carriers:
+            if not _is_message(subject[:index], lexicon):
+                return Opening.FREE
+            following = subject[index + 1 :]
+            if not lexicon.firsts:
+                return Opening.CLAIM
+            return _first_of(following, partial, fillers=lexicon.fillers, ends=lexicon.firsts)
+    is_begun = len(_name_of(subject, lexicon)) == len(subject) < MAX_NAME_WORDS
+    may_follow = is_begun or (_is_message(subject, lexicon) and len(subject) <= MAX_SUBJECT_WORDS)
+    return Opening.OPEN if may_follow else Opening.FREE
+
+
+def _is_message(subject: Sequence[str], lexicon: TransitLexicon) -> bool:
+    """True if the subject without what follows its name is a message."""
+    name = _name_of(subject, lexicon)
+    return 0 < len(name) <= MAX_NAME_WORDS and name[-1] in lexicon.messages
+
+
+def _name_of(subject: Sequence[str], lexicon: TransitLexicon) -> Sequence[str]:
+    return list(takewhile(lambda word: word not in lexicon.of, subject))
 
 
 def _words_after(opening: tuple[str, ...], words: Sequence[str], partial: str) -> Sequence[str] | Opening:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from conversations.claim_check.claim_guard import ClaimGuard, Entry, Ledger
+from conversations.claim_check.claim_lexicon import HONEST
 from tests.conftest import Tenant
 from tests.conversations.pipeline.conftest import configure, last_prompt
 from tests.conversations.promises.conftest import Desk
@@ -97,6 +98,72 @@ def test_a_claim_needs_no_name_for_what_was_done(text: str, pieces: int) -> None
 def test_a_yes_goes_with_the_claim_that_it_affirms(text: str, expected: str, pieces: int) -> None:
     """ "Yes, I'm still on that." answered whether it was sent."""
     assert told(text, pieces=pieces) == expected
+
+
+UNDER_WAY = [
+    ("en", "The SMS is on its way."),
+    ("en", "The e-mail is on its way!"),
+    ("en", "Your booking confirmation should arrive any minute."),
+    ("en", "The text with the details will be with you shortly."),
+    ("en", "An email is already on its way to you."),
+    ("en", "The details are coming your way."),
+    ("de", "Die SMS ist unterwegs."),
+    ("de", "Ihre Bestätigung sollte jeden Moment ankommen."),
+    ("de", "Die E-Mail mit den Einzelheiten kommt gleich."),
+    ("fr", "Le SMS est en route."),
+    ("fr", "Votre confirmation devrait arriver d'une minute à l'autre."),
+    ("fr", "L'e-mail arrive dans un instant."),
+    ("es", "El mensaje está en camino."),
+    ("es", "Su confirmación debería llegarle en cualquier momento."),
+    ("es", "El correo electrónico le llegará en breve."),
+    ("it", "L'SMS è in arrivo."),
+    ("it", "La tua conferma dovrebbe arrivare a momenti."),
+    ("it", "Il messaggio arriverà tra poco."),
+]
+
+
+@pytest.mark.parametrize("pieces", [1, 4, 1000])
+@pytest.mark.parametrize(("language", "text"), UNDER_WAY)
+def test_a_message_that_nobody_sent_is_not_under_way(language: str, text: str, pieces: int) -> None:
+    assert told(text, pieces=pieces, language=language) == HONEST[language][3]
+    assert told(text, [*DONE_SMS, Entry("email", EffectState.DONE)], pieces=pieces, language=language) == text
+
+
+@pytest.mark.parametrize("pieces", [1, 4, 1000])
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "Your order is on its way and should arrive any minute."),
+        ("en", "The courier with your text is on its way."),
+        ("en", "The text is on the left."),
+        ("en", "The link is on our page."),
+        ("en", "The confirmation will arrive within a day of your order."),
+        ("en", "The SMS will arrive shortly after you confirm."),
+        ("en", "The text should arrive any minute once you reply."),
+        ("en", "Is the SMS on its way?"),
+        ("en", "The e-mail is not on its way yet."),
+        ("en", "I'll text you the address. The SMS is on its way."),
+        ("en", "The restaurant is on your way from the station."),
+        ("de", "Ihre Bestellung ist unterwegs."),
+        ("de", "Die SMS kommt, sobald Sie bestätigen."),
+        ("de", "Ich schicke sie Ihnen. Die SMS kommt gleich."),
+        ("fr", "Votre commande est en route."),
+        ("fr", "Le SMS n'est pas encore en route."),
+        ("es", "Su pedido está en camino."),
+        ("es", "Le envío el enlace. El mensaje está en camino."),
+        ("it", "Il tuo ordine è in arrivo."),
+        ("it", "Il messaggio arriverà dopo la conferma."),
+    ],
+)
+def test_what_else_is_under_way_passes(language: str, text: str, pieces: int) -> None:
+    assert told(text, pieces=pieces, language=language) == text
+
+
+def test_little_is_held_of_a_sentence_about_something_else() -> None:
+    released: list[str] = []
+    guard = ClaimGuard(released.append, Ledger())
+    guard.write("The pasta al pesto ")
+    assert "".join(released) == "The pasta al pesto "
 
 
 def test_an_impersonal_claim_is_backed_by_what_was_done() -> None:
