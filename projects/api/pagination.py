@@ -82,7 +82,7 @@ class Pages(BasePagination):
 def check_page(request: Request) -> None:
     """Check `limit` and `cursor` for a list that is always one page. Raises ApiError."""
     _limit(request)
-    _given_cursor(request)
+    given_cursor(request)
 
 
 def _limit(request: Request) -> int:
@@ -97,7 +97,7 @@ def _limit(request: Request) -> int:
 
 
 def _after_cursor(queryset: QuerySet[M], request: Request, *, ordering: str) -> QuerySet[M]:
-    given = _given_cursor(request)
+    given = given_cursor(request)
     if given is None:
         return queryset
     comparison = "lt" if ordering.startswith("-") else "gt"
@@ -111,7 +111,7 @@ def _after_cursor(queryset: QuerySet[M], request: Request, *, ordering: str) -> 
 
 def _rest_of(rows: list[M], request: Request) -> list[M]:
     """The rows after the cursor's; none if that has gone."""
-    given = _given_cursor(request)
+    given = given_cursor(request)
     if given is None:
         return rows
     ids = [row.pk for row in rows]
@@ -119,7 +119,8 @@ def _rest_of(rows: list[M], request: Request) -> list[M]:
     return rows[ids.index(last) + 1 :] if last in ids else []
 
 
-def _given_cursor(request: Request) -> re.Match[str] | None:
+def given_cursor(request: Request) -> re.Match[str] | None:
+    """The cursor of the request: the last row's id, and a column's value in digits. Raises ApiError for an invalid one."""
     cursor = request.query_params.get("cursor")
     if cursor is None:
         return None
@@ -153,10 +154,15 @@ def _value_of(digits: str, *, field: Field[Any, Any]) -> Any:
 def _next_url(request: Request, *, last: Model, ordering: str) -> str:
     column = ordering.lstrip("-")
     cursor = str(last.pk) if column == "id" else f"{last.pk}.{_digits_of(getattr(last, column))}"
-    return replace_query_param(_request_url(request), "cursor", cursor)
+    return with_cursor(request_url(request), cursor)
 
 
-def _request_url(request: Request) -> str:
+def with_cursor(url: str, cursor: str) -> str:
+    """The URL of the page after a cursor."""
+    return replace_query_param(url, "cursor", cursor)
+
+
+def request_url(request: Request) -> str:
     """The request's URL. At the public host this is the public URL, because a proxy that terminates TLS forwards plain
     http.
     """

@@ -28,7 +28,32 @@ def test_orders_are_found_by_customer_and_by_the_shops_id(anna: Turns, shop: Woo
     _, found = ask(api, wp_user_id=BERT, limit=1, status="processing")
     assert [one["number"] for one in found["results"]] == ["1"]
     asked = shop.script.requests[-1].query
-    assert (asked["per_page"], asked["status"]) == ("1", "processing")
+    assert (asked["per_page"], asked["status"]) == ("2", "processing")
+
+
+def pages(api: Client, address: str) -> list[list[str]]:
+    """The orders of each page, by following `next`."""
+    found = []
+    while address:
+        answer = api.get(address).json()
+        found.append([one["number"] for one in answer["results"]])
+        address = answer["next"]
+    return found
+
+
+def test_the_cursor_leads_through_all_orders(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
+    shop.script.orders = [order(number) for number in (5, 4, 3, 2, 1)]
+    assert pages(api, f"{ORDERS}?wp_user_id={ANNA}&limit=2") == [["5", "4"], ["3", "2"], ["1"]]
+    assert pages(api, f"{ORDERS}?wp_user_id={ANNA}&limit=5") == [["5", "4", "3", "2", "1"]]
+
+
+def test_an_order_that_comes_meanwhile_repeats_and_loses_none(
+    anna: Turns, shop: WooCommerceServer, api: Client
+) -> None:
+    shop.script.orders = [order(number) for number in (4, 3, 2, 1)]
+    _, first = ask(api, wp_user_id=ANNA, limit=2)
+    shop.script.orders.insert(0, order(5))
+    assert [number for page in pages(api, first["next"]) for number in page] == ["2", "1"]
 
 
 def test_a_customer_who_never_signed_in_has_no_orders(anna: Turns, shop: WooCommerceServer, api: Client) -> None:
@@ -42,6 +67,7 @@ def test_a_customer_who_never_signed_in_has_no_orders(anna: Turns, shop: WooComm
     [
         ({}, "persona", 422),
         ({"wp_user_id": ANNA, "limit": 11}, "limit", 400),
+        ({"wp_user_id": ANNA, "cursor": "2"}, "cursor", 400),
         ({"wp_user_id": 0}, "wp_user_id", 400),
         ({"wp_user_id": "42 or 1"}, "wp_user_id", 400),
         ({"wp_user_id": ANNA, "status": "lost"}, "status", 400),

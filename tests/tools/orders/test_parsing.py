@@ -111,7 +111,7 @@ def test_missing_parts_of_an_order_are_left_out() -> None:
     """An incomplete order does not fail the reply."""
     row = {"id": 9, "customer_id": ANNA, "line_items": [{"name": "Hat", "quantity": "two"}, {"quantity": 1}, 7]}
     [found] = read_orders([row, "x", None], customer_id=ANNA, timezone="Europe/Rome")
-    assert found == Order("9", "", None, "", [Item("Hat", 1)], [])
+    assert found == Order("9", "", None, "", [Item("Hat", 1)], [], id=9)
     assert describe_orders([found], status=None).endswith("Order 9 is of an unknown status: 1 × Hat.")
 
 

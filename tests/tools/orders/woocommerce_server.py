@@ -80,7 +80,8 @@ def documented(request: Request, script: Script) -> tuple[int, bytes, Mapping[st
     if not 1 <= int(request.query.get("per_page", "10")) <= 100:
         return refusal(400, "rest_invalid_param", "Invalid parameter(s): per_page")
     found = [order for order in script.orders if _fits(order, request.query, script)]
-    found = found[: int(request.query.get("per_page", "10"))]
+    offset = int(request.query.get("offset", "0"))
+    found = found[offset : offset + int(request.query.get("per_page", "10"))]
     if fields := request.query.get("_fields"):
         found = [{name: value for name, value in order.items() if name in fields.split(",")} for order in found]
     return 200, json.dumps(found).encode(), {"X-WP-Total": str(len(found)), "X-WP-TotalPages": "1"}

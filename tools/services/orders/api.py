@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 from uuid import UUID
@@ -15,6 +16,7 @@ from rest_framework.response import Response
 
 from projects.api.async_views import Continued, continues
 from projects.api.example_values import FORMATS
+from projects.api.pagination import PAGED, given_cursor, request_url, with_cursor
 from projects.api.serializers import StrictSerializer
 from projects.api.typed_responses import Page
 from projects.api.views import PROJECT_PARAMETER, ProjectView
@@ -34,10 +36,13 @@ from tools.services.orders.lookup import (
     request_reconnect,
     shop_client,
 )
+from tools.services.orders.order import Order
 from tools.services.orders.shop import ShopFailed, SignInRefused
 from tools.services.orders.shopper import LARGEST, shopper_of
 
 WHOSE = "Pass either persona (a customer who has signed in to the shop) or wp_user_id (their id there)."
+LARGEST_OFFSET = 1_000_000
+CURSOR_PARAMETER = next(one for one in PAGED if one.name == "cursor")
 NO_SHOP = "No shop is connected, or its sign-in was refused. Connect WooCommerce under Integrations."
 
 
@@ -51,13 +56,38 @@ class OrdersQuery(StrictSerializer):
 
 
 @dataclass(frozen=True)
+class OrderPage:
+    """A position in the shop's list, which is its own: orders that came meanwhile are at its beginning.
+
+    The page begins after the order `last`, which was the one before `offset`.
+    """
+
+    offset: int = 0
+    last: int = 0
+
+    @property
+    def cursor(self) -> str:
+        """The position in the form of every list's cursor."""
+        return f"{UUID(int=self.last)}.{self.offset:x}"
+
+    def rest_of(self, orders: Sequence[Order]) -> Sequence[Order]:
+        """The orders that the pages before didn't show."""
+        ids = [order.id for order in orders]
+        return orders[ids.index(self.last) + 1 :] if self.last and self.last in ids else orders
+
+
+@dataclass(frozen=True)
 class OrderLookup:
-    """A lookup to run. `query` is None for a customer who has never signed in to the shop."""
+    """A lookup to run. `query` is None for a customer who has never signed in to the shop. `page` is where it goes on, and
+    `url` the request's.
+    """
 
     organization_id: UUID
     project_id: UUID
     timezone: str
     query: OrderQuery | None
+    page: OrderPage
+    url: str
 
 
 class Orders(ProjectView):
@@ -76,6 +106,7 @@ class Orders(ProjectView):
                 description="the customer's id in the shop",
             ),
             OpenApiParameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL}),
+            CURSOR_PARAMETER,
             OpenApiParameter("status", OpenApiTypes.STR, enum=list(get_args(Status))),
         )
     }
@@ -90,44 +121,61 @@ class Orders(ProjectView):
         },
     )
     def get(self, request: Request) -> Response:
-        """List a customer's newest orders, as the shop reports them now."""
-        data = {name: text for name, text in request.query_params.items() if name != PROJECT_PARAMETER}
+        """List a customer's orders, newest first, as the shop reports them now."""
+        apart = (PROJECT_PARAMETER, CURSOR_PARAMETER.name)
+        data = {name: text for name, text in request.query_params.items() if name not in apart}
         query = OrdersQuery(data=data)
         query.is_valid(raise_exception=True)
-        return Continued(_order_lookup(self.project, dict(query.validated_data)))
+        page, url = _page_of(request), request_url(request)
+        return Continued(_order_lookup(self.project, dict(query.validated_data), page=page, url=url))
 
 
 @continues(Orders)
 async def orders(request: HttpRequest, served: Continued[OrderLookup]) -> HttpResponseBase:
     """Query the shop."""
     try:
-        results = await _fetch(served.state)
+        answer = await _fetch(served.state)
     except ApiError as problem:
         return JsonResponse(problem.body(request_id=request_id_of(request)), status=problem.status_code)
-    answer: Page[OrderPayload] = {"results": results, "next": None}
     return served.json(answer)
 
 
-async def _fetch(lookup: OrderLookup) -> list[OrderPayload]:
+async def _fetch(lookup: OrderLookup) -> Page[OrderPayload]:
     """Raises ApiError."""
     if lookup.query is None:
-        return []
+        return {"results": [], "next": None}
     connection = await in_db(load_connection, lookup.organization_id, lookup.project_id)
     if connection is None:
         raise ApiError("shop_not_connected", NO_SHOP, status=409)
     try:
-        return [
-            order_data(order)
-            for order in await fetch_orders(shop_client(connection), lookup.query, timezone=lookup.timezone)
-        ]
+        found = await fetch_orders(shop_client(connection), lookup.query, timezone=lookup.timezone)
     except SignInRefused as error:
         await in_db(request_reconnect, lookup.organization_id, connection)
         raise ApiError("shop_not_connected", str(error), status=409) from error
     except ShopFailed as error:
         raise ApiError("shop_failed", str(error), status=502) from error
+    return _answer(lookup, found, query=lookup.query)
 
 
-def _order_lookup(project: Project, data: dict[str, Any]) -> OrderLookup:
+def _answer(lookup: OrderLookup, found: Sequence[Order], *, query: OrderQuery) -> Page[OrderPayload]:
+    """The page, and the address of the next one if the shop has one order more than fits."""
+    new = lookup.page.rest_of(found)
+    shown = new[: query.limit - 1]
+    read = len(found) - len(new) + len(shown)
+    next_page = OrderPage(query.offset + read, shown[-1].id if shown else lookup.page.last)
+    url = with_cursor(lookup.url, next_page.cursor) if len(found) == query.limit else None
+    return {"results": [order_data(order) for order in shown], "next": url}
+
+
+def _page_of(request: Request) -> OrderPage:
+    """Raises ApiError."""
+    given = given_cursor(request)
+    if given is None:
+        return OrderPage()
+    return OrderPage(min(int((given[2] or "0")[-16:] or "0", 16), LARGEST_OFFSET), UUID(given[1]).int)
+
+
+def _order_lookup(project: Project, data: dict[str, Any], *, page: OrderPage, url: str) -> OrderLookup:
     """Raises ApiError."""
     if ("persona" in data) == ("wp_user_id" in data):
         raise Unprocessable("invalid", WHOSE, field="persona")
@@ -136,5 +184,10 @@ def _order_lookup(project: Project, data: dict[str, Any]) -> OrderLookup:
         organization_id=project.organization.pk,
         project_id=project.pk,
         timezone=project.agent_version.config.timezone if project.agent_version else "UTC",
-        query=None if customer_id is None else OrderQuery(customer_id, data["limit"], data.get("status") or None),
+        # One order more than fits says that there is a next page.
+        query=None
+        if customer_id is None
+        else OrderQuery(customer_id, data["limit"] + 1, data.get("status") or None, page.offset),
+        page=page,
+        url=url,
     )

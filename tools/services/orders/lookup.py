@@ -44,16 +44,18 @@ class OrderArguments(BaseModel):
 
 @dataclass(frozen=True)
 class OrderQuery:
-    """A query for the newest orders of one customer of the shop."""
+    """A query for the newest orders of one customer of the shop, after the first `offset` of them."""
 
     customer_id: int
     limit: int = USUAL
     status: str | None = None
+    offset: int = 0
 
     @property
     def params(self) -> dict[str, str]:
         status = {"status": self.status} if self.status else {}
-        return {"customer": str(self.customer_id), "per_page": str(self.limit), **status}
+        offset = {"offset": str(self.offset)} if self.offset else {}
+        return {"customer": str(self.customer_id), "per_page": str(self.limit), **status, **offset}
 
 
 async def look_up_orders(arguments: Mapping[str, Any], context: ToolContext) -> Outcome:

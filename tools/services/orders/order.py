@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 # Meta key of the parcels of both Shipment Tracking and Advanced Shipment Tracking (AST).
 TRACKING = "_wc_shipment_tracking_items"
 MOST_ITEMS, MOST_PARCELS = 50, 10
+LARGEST_ID = 2**63 - 1
 LONGEST_LINE, LONGEST_URL, LONGEST_AMOUNT = 200, 1000, 20
 
 
@@ -36,7 +37,9 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Order:
-    """An order. `day` is local to the project, `total` an amount with its currency; each is empty if unknown."""
+    """An order. `day` is local to the project, `total` an amount with its currency; each is empty if unknown. `id` is the
+    shop's, 0 if unknown.
+    """
 
     number: str
     status: str
@@ -44,6 +47,7 @@ class Order:
     total: str
     items: Sequence[Item]
     parcels: Sequence[Parcel]
+    id: int = 0
 
 
 def read_orders(document: Any, *, customer_id: int, timezone: str) -> list[Order]:
@@ -55,7 +59,7 @@ def read_orders(document: Any, *, customer_id: int, timezone: str) -> list[Order
     return [
         _order(row, timezone)
         for row in document
-        if isinstance(row, dict) and _owner(row.get("customer_id")) == customer_id
+        if isinstance(row, dict) and _id(row.get("customer_id")) == customer_id
     ]
 
 
@@ -67,6 +71,7 @@ def _order(row: Mapping[str, Any], timezone: str) -> Order:
         total=money(row.get("total"), row.get("currency")),
         items=list(_items(row.get("line_items")))[:MOST_ITEMS],
         parcels=list(_parcels(row.get("meta_data")))[:MOST_PARCELS],
+        id=min(max(_id(row.get("id")) or 0, 0), LARGEST_ID),
     )
 
 
@@ -96,7 +101,7 @@ def safe_url(value: Any) -> str:
     return text if parts.scheme == "https" and parts.hostname and "@" not in parts.netloc else ""
 
 
-def _owner(value: Any) -> int | None:
+def _id(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
