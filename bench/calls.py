@@ -23,7 +23,7 @@ import psycopg
 import uvloop
 
 from bench.call_times import CallTimes, read_times
-from bench.product import Product, await_address, running_product, start
+from bench.product import Product, await_address, connections, running_product, start
 from config.runner.ports import free_port
 from config.runner.program import Program
 from offline_model.realtime.webhook import incoming_call, signed_headers
@@ -96,7 +96,10 @@ def _options() -> argparse.Namespace:
 
 async def _measure(product: Product, provider: str, options: argparse.Namespace) -> Measured:
     headers = {"Authorization": f"Bearer {product.api_key}"}
-    async with aiohttp.ClientSession(headers=headers) as api, aiohttp.ClientSession() as http:
+    async with (
+        aiohttp.ClientSession(headers=headers) as api,
+        aiohttp.ClientSession(connector=connections()) as http,
+    ):
         await _connect(api, product, provider)
         # One at a time first: what a call costs is measured against a worker that has warmed up.
         await asyncio.gather(*(Phone(http, product, provider, f"warm_{n}").talk(4, after_s=n / 10) for n in range(5)))

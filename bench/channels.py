@@ -21,7 +21,7 @@ import aiohttp
 import uvloop
 
 from bench.calls import NO_GOAL, Figure, p95, p99
-from bench.product import Product, running_product, start
+from bench.product import Product, connections, running_product, start
 from config.runner import programs
 from config.runner.ports import free_port, is_open
 from offline_model.messengers.webhooks import (
@@ -85,7 +85,7 @@ def _options() -> argparse.Namespace:
 
 
 async def _measure(product: Product, provider: str, options: argparse.Namespace) -> list[Figure]:
-    async with aiohttp.ClientSession() as http:
+    async with aiohttp.ClientSession(connector=connections()) as http:
         doors = await _connect(http, product, provider)
         warm = 2 * options.chats + WARM
         numbers = iter(range(2 * options.webhooks + warm))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import aiohttp
 
-from bench.product import Product
+from bench.product import Product, connections
 
 LANES = {"observer", "thoughts", "tool_caller"}
 # A turn that takes longer is stuck, which invalidates the measurement.
@@ -101,10 +101,8 @@ async def run_guests(product: Product, *, guests: int, turns: int, within_s: flo
     same time for each: all their messages arrive at once, turn after turn.
     """
     headers = {"Authorization": f"Bearer {product.api_key}"}
-    # Shorter than the server's, so that no message is sent on a connection that is being closed.
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=3)
     timeout = aiohttp.ClientTimeout(total=None, sock_read=60)
-    async with aiohttp.ClientSession(headers=headers, connector=connector, timeout=timeout) as session:
+    async with aiohttp.ClientSession(headers=headers, connector=connections(), timeout=timeout) as session:
         people = [Guest(session, base_url=product.base_url, number=number) for number in range(guests)]
         starts = [within_s * number / guests for number in range(guests)]
         talks = [guest.talk(turns=turns, after_s=start) for guest, start in zip(people, starts, strict=True)]

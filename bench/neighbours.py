@@ -22,7 +22,7 @@ import aiohttp
 from bench.__main__ import table
 from bench.load import Events
 from bench.pressure import PRESSURES, Pressure, nobody, script_answers
-from bench.product import Product, running_product
+from bench.product import Product, connections, running_product
 from config.runner.program import Program
 
 ASKED = "Could you text me the opening hours?"
@@ -135,8 +135,7 @@ class Neighbour:
 async def measure(product: Product, *, names: list[str], customers: int) -> list[Row]:
     """One row for each pressure."""
     headers = {"Authorization": f"Bearer {product.api_key}"}
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=3)
-    async with aiohttp.ClientSession(headers=headers, connector=connector) as session:
+    async with aiohttp.ClientSession(headers=headers, connector=connections()) as session:
         neighbour = Neighbour(product, session)
         for _ in range(3):
             await neighbour.ask()

@@ -16,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import aiohttp
+
 from bench.processes import cpu_seconds, memory_bytes
 from config.runner import programs
 from config.runner.embedded import EmbeddedServices
@@ -45,6 +47,13 @@ ANSWERS: dict[str, dict[str, Any]] = {
     },
     "detect": {"json": {"verdicts": []}},
 }
+
+
+def connections() -> aiohttp.TCPConnector:
+    """Connections of a client, as many as it needs. An idle one is closed before the server closes it, so that nothing is
+    sent on a connection that is being closed.
+    """
+    return aiohttp.TCPConnector(limit=0, keepalive_timeout=3)
 
 
 @dataclass(frozen=True)
