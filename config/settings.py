@@ -89,7 +89,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "projects.accounts.accounts.sign_in_context",
                 "console.layout.account_pages_context",
             ],
-            "builtins": ["console.templatetags.icons"],
+            "builtins": ["console.templatetags.fields", "console.templatetags.icons"],
         },
     },
 ]
