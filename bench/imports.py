@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,14 +24,16 @@ def rooms() -> list[str]:
     return sorted([*packages(), *(f"{path.parent.name}/{path.name}" for path in inner if path.name != WRITTEN)])
 
 
-def modules() -> dict[str, Path]:
+@cache
+def modules() -> Mapping[str, Path]:
     """The full name and file of each module. A package is its `__init__`; migrations are left out."""
     files = (path for package in packages() for path in (ROOT / package).rglob("*.py") if WRITTEN not in path.parts)
     return {_name_of(path): path for path in files}
 
 
-def imported_by_module() -> dict[str, set[str]]:
-    """Each module with the product modules it imports, anywhere in the file."""
+@cache
+def imported_by_module() -> Mapping[str, set[str]]:
+    """Each module with the product modules it imports, anywhere in the file. Read once: it takes five seconds."""
     known = modules()
     return {name: set(_imports_of(path, known)) - {name} for name, path in known.items()}
 

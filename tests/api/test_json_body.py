@@ -154,6 +154,7 @@ JSON = st.recursive(
         st.lists(inner)
         | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), inner)
     ),
+    max_leaves=20,
 )
 
 

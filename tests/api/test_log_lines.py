@@ -167,7 +167,8 @@ def test_the_cause_of_an_error_is_logged_without_what_somebody_wrote() -> None:
     [("text", r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} WARNING edge hello"), ("json", r'\{"time": "\d{4}-.*"hello"\}')],
 )
 def test_a_process_writes_lines_in_the_operators_form(form: str, pattern: str) -> None:
-    code = "import logging, django; django.setup(); logging.getLogger('edge').warning('hello')"
+    code = """import logging; from django.conf import settings; from django.utils.log import configure_logging
+configure_logging(settings.LOGGING_CONFIG, settings.LOGGING); logging.getLogger('edge').warning('hello')"""
     env = {**os.environ, "MAKEGOOD_LOG_FORMAT": form}
     ran = subprocess.run([sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True, check=True)
     assert re.fullmatch(pattern, ran.stderr.strip())

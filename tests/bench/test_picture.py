@@ -19,8 +19,8 @@ def rooms_in(picture: str) -> set[str]:
 
 
 def rooms_on_disk() -> set[str]:
-    files = (path.relative_to(ROOT) for path in ROOT.glob("*/**/__init__.py"))
-    parts = [path.parent.parts for path in files if path.parts[0] not in FOLDERS_BESIDE and path.parts[0][0] != "."]
+    folders = [path.parent for path in ROOT.glob("*/__init__.py") if path.parent.name not in FOLDERS_BESIDE]
+    parts = [path.relative_to(ROOT).parent.parts for folder in folders for path in folder.rglob("__init__.py")]
     return {"/".join(one) for one in parts if len(one) <= 2 and one[-1] != "migrations"}
 
 
