@@ -66,6 +66,12 @@ class Answer:
         return error  # type: ignore[no-any-return]
 
 
+@pytest.fixture
+def unsent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For requests without the body that they declare: the server waits for the rest of it only for a moment."""
+    monkeypatch.setattr("projects.api.body_limit.LINGER_SECONDS", 0.05)
+
+
 def ask(address: Address, head: str, body: bytes = b"", *, path: str = "/api/v1/x") -> Answer:
     """Send one request on its own connection, which the server must close."""
     with closing(socket.create_connection(address, timeout=30)) as connection:
@@ -206,12 +212,14 @@ def test_a_browser_gets_a_page(server: Address, path: str, status: int, title: s
     assert title in answer.body.decode()
 
 
+@pytest.mark.usefixtures("unsent")
 @pytest.mark.parametrize("path", ["/api/v1/x", "/widget/talk"])
 def test_an_api_address_answers_a_browser_with_json(server: Address, path: str) -> None:
     assert ask(server, "Accept: text/html,*/*;q=0.8\r\n", path=f"{path}?q=%00").error["code"] == "bad_query"
     assert ask(server, f"Content-Length: {300 * KB}\r\n", path=path).status == 413
 
 
+@pytest.mark.usefixtures("unsent")
 @pytest.mark.parametrize(("path", "readable"), [("/widget/pk_x/attachments", "*"), (UPLOAD, None), ("/c/x", None)])
 def test_a_page_of_another_origin_reads_why_the_widget_was_refused(
     server: Address, path: str, readable: str | None
