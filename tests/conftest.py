@@ -39,6 +39,7 @@ from tests.services import services
 from tests.shared_middleware import share_middleware
 from tests.shared_ssl_context import share_authorities
 from tests.tenant_factory import NewTenant, TenantFactory
+from tests.tiers import mark_whole
 
 # Slow hashing would dominate the tests.
 settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -59,8 +60,10 @@ BROWSER, WIRES = "tests/browser/", "tests/wires/"
 MANY = 300
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the tests: browser tests, the largest files, those of lost wires, then the others by name."""
+    """Mark the tests' tiers, and order them: browser tests, the largest files, those of lost wires, then the others by name."""
+    mark_whole(items)
     tests = Counter(item.path for item in items)
     many = {path: number for path, number in tests.items() if number > MANY}
     items.sort(

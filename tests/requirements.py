@@ -38,7 +38,8 @@ def read_coverage(tests: Path = TESTS) -> Coverage:
     """Collect the markers of all test modules, without importing them."""
     coverage: Coverage = {}
     for path in sorted(tests.rglob("test_*.py")):
-        for row in marked_rows(ast.parse(path.read_text())):
+        text = path.read_text()
+        for row in marked_rows(ast.parse(text)) if MARKER in text else ():
             coverage.setdefault(row, Counter())[path.relative_to(tests).as_posix()] += 1
     return coverage
 
@@ -55,9 +56,14 @@ def _is_pytestmark(node: ast.stmt) -> bool:
     return isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
 
 
+def _is_marker(called: ast.expr) -> bool:
+    """True for the marker's name. Writing each name out takes long."""
+    return isinstance(called, ast.Attribute) and called.attr == "requirement" and ast.unparse(called) == MARKER
+
+
 def _rows_in(node: ast.AST) -> set[str]:
     """The arguments of the requirement markers within a node."""
-    calls = [call for call in ast.walk(node) if isinstance(call, ast.Call) and ast.unparse(call.func) == MARKER]
+    calls = [call for call in ast.walk(node) if isinstance(call, ast.Call) and _is_marker(call.func)]
     return {ast.literal_eval(row) for call in calls for row in call.args}
 
 

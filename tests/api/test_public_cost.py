@@ -17,6 +17,8 @@ from projects.api import schema_view
 from tests.conftest import Tenant
 from tests.tenancy.routes import routes
 
+pytestmark = pytest.mark.whole
+
 # A page without queries, forms and sessions.
 STATIC_PAGE = "/account/inactive/"
 # The catalogue of a language, both formats of the document, and the script of the API's page are reached by these only.

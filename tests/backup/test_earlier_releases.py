@@ -29,6 +29,8 @@ from tenancy.releases import RELEASES
 from tests.backup.conftest import ROOT, Place, contents, empty_place, run
 from tests.processes import ScriptedModel, free_port, until
 
+pytestmark = pytest.mark.whole
+
 FOLDER = Path(__file__).resolve().parent / "releases"
 KEY = FOLDER / "opening.key"
 # Tables that every version fills by itself.

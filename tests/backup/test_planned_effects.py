@@ -11,6 +11,8 @@ from tests.backup.conftest import empty_place, run
 from tests.conftest import Tenant
 from tools.models import Effect
 
+pytestmark = pytest.mark.whole
+
 APPROVED = {"requires_approval": True}
 
 

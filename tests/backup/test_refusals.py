@@ -30,6 +30,8 @@ from tests.conftest import Tenant
 from tests.processes import until
 from tests.services import services
 
+pytestmark = pytest.mark.whole
+
 
 @pytest.fixture
 def key(identity: Identity, tmp_path: Path) -> dict[str, str]:

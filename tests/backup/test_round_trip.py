@@ -24,6 +24,8 @@ from tests.conftest import Tenant
 from tests.processes import until
 from tests.services import services
 
+pytestmark = pytest.mark.whole
+
 SCHEMA = {
     "constraints": "select conrelid::regclass::text, conname::text, pg_get_constraintdef(oid) from pg_constraint"
     " where connamespace = 'public'::regnamespace order by 1, 2",

@@ -17,6 +17,8 @@ from config.runner.errors import StartError
 from config.runner.preparation import DemoFile, DemoLogin
 from tests.runner.commands import ROOT
 
+pytestmark = pytest.mark.whole
+
 ADDRESS = "http://127.0.0.1:8123"
 
 

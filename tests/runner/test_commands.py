@@ -13,6 +13,8 @@ import pytest
 
 from config.runner.embedded import EmbeddedServices
 
+pytestmark = pytest.mark.whole
+
 ROOT = Path(__file__).resolve().parents[2]
 # Skips the installation, and prints the arguments for pytest.
 REPEATING_PYTHON = """#!/bin/sh

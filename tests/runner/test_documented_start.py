@@ -28,6 +28,8 @@ from tests.runner.commands import ROOT, get, running
 from tests.todos.executor.conftest import Runs
 from todos.models import TodoStatus
 
+pytestmark = pytest.mark.whole
+
 PAGE = ROOT / "docs" / "deploy.md"
 SECTION = re.compile(r"^### 3\. Start the processes\n.*?^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WEB, REPLIES, WORK, BEAT = "bin/run web", "bin/run replies", "bin/run work", "bin/run beat"

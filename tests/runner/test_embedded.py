@@ -19,6 +19,8 @@ from config.runner.keys import load_keys
 from tenancy.roles import role_sql
 from tests.runner.conftest import eventually, is_running
 
+pytestmark = pytest.mark.whole
+
 ROOT = Path(__file__).resolve().parents[2]
 HOLDER = """
 import sys, time

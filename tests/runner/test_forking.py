@@ -20,6 +20,8 @@ from config.runner.program import Program
 from config.runner.supervisor import Supervisor, Tier
 from tests.runner.conftest import eventually, is_running
 
+pytestmark = pytest.mark.whole
+
 # The server without its imports, which take seconds.
 SERVER = """
 import sys

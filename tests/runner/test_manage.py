@@ -17,6 +17,8 @@ from config.runner.manage import MIGRATE_NOISE, count_migrations, run_manage
 from config.runner.program import Program
 from tests.runner.conftest import eventually, is_running
 
+pytestmark = pytest.mark.whole
+
 MIGRATED = """
 print("Migrations to apply: 2\\nOperations to perform:\\n  Apply all migrations: jobs\\nRunning migrations:")
 print("  Applying jobs.0001_initial... OK\\n  Applying jobs.0002_more... OK\\na warning")

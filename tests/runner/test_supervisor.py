@@ -19,6 +19,8 @@ from config.runner.program import Program, _setpriv
 from config.runner.supervisor import Supervisor, Tier
 from tests.runner.conftest import eventually, is_running
 
+pytestmark = pytest.mark.whole
+
 ROOT = Path(__file__).resolve().parents[2]
 # Prints the ids of its children: one ignores SIGTERM, one forks, one obeys.
 SESSION = """

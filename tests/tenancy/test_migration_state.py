@@ -12,6 +12,8 @@ from django.db.migrations.executor import MigrationExecutor
 from projects.management.commands.check_migrations import scratch_database
 from tenancy.migration_state import Executor
 
+pytestmark = pytest.mark.whole
+
 # The default of a column that another package adds
 NOW = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+\+00:00")
 

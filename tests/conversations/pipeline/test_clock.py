@@ -19,6 +19,8 @@ from tests.conversations.pipeline.test_timers import expire_timer, states, turns
 from tests.crashes.invariants import check, settle
 from tests.processes import ScriptedModel, until
 
+pytestmark = pytest.mark.whole
+
 WORKER = ["-m", "celery", "-q", "-A", "config", "worker", "-P", "threads", "-c", "2", "-Q", "replies,work"]
 SetClock = Callable[[str], None]
 
