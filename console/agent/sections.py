@@ -49,9 +49,10 @@ BUSINESS = Section(
 MODELS = Section(
     "models",
     lazy("Models"),
-    lazy("Choose a model for each task. The server administrator sets the defaults."),
+    lazy("The server that runs your agent’s model, and the model for each task."),
     models.read,
     models.show,
+    problems=models.problems,
 )
 HOURS = Section(
     "hours",

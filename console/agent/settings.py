@@ -76,12 +76,12 @@ def _save(request: HttpRequest, entry: Entry, section: Section) -> HttpResponse:
 def _apply(entry: Entry, section: Section, *, entries: Node, author: User) -> str:
     """Save the submitted values; return the success message. Raises SettingsRefused, ChangedMeanwhile."""
     changes = section.read(entries)
-    if problems := section.problems(changes):
-        raise SettingsRefused(problems)
     edit = Edit(changes, number_of(entries, "started_from"), author, note_of(entries))
     with tenant_tx(entry.project.organization.pk):
         before = latest_agent_version(entry.project)
         after = change_agent(entry.project, edit)
+        if problems := section.problems(changes):
+            raise SettingsRefused(problems)
         is_confirmed = section is HOURS and confirm_hours(entry.project)
         has_new_key = section is MODELS and _save_key(entry, entries, before=before, after=after)
     if after.number != before.number:

@@ -15,6 +15,7 @@ from projects.records.attributes import Origin, read_secret, resolve_attributes,
 
 LONGEST_KEY = 500
 OTHER_SERVER = lazy("The stored key is for another address. Enter the key for this one.")
+NO_SERVER = lazy("Enter the URL of the server that this key is for, such as https://api.openai.com/v1.")
 RELOAD_HINT = lazy("Reload the page and enter the key for that address.")
 
 
@@ -45,6 +46,8 @@ def change_key(project: Project, *, key: str, is_removed: bool, old_url: str, ne
     attribute = key_attribute(project, new_url)
     if key:
         _check(key)
+        if not new_url and not typed_url:
+            raise SettingsRefused({"model_base_url": NO_SERVER})
         if not is_same_server(typed_url, new_url):
             raise SettingsRefused(
                 {

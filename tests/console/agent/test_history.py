@@ -78,7 +78,7 @@ def test_settings_that_became_invalid_can_be_fixed(owner: Settings) -> None:
 def test_a_version_with_a_now_blocked_url_is_not_restored(owner: Settings, settings: Any) -> None:
     """It doesn't block other changes."""
     settings.OUTBOUND_ALLOW = ["127.0.0.1"]
-    owner.publish_change("models", model_base_url="http://127.0.0.1:8999/v1")
+    owner.publish_change("models", model_base_url="http://127.0.0.1:8999/v1", shared_model="large")
     settings.OUTBOUND_ALLOW = []
     assert owner.change(agent_name="Bruno").status_code == 302
     owner.publish_change("models", model_base_url="")

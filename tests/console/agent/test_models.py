@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from console.agent import model_test
+from console.agent.forms.models import SKILLS
 from projects.agents import model_check
 from projects.agents.model_choice import KEY_ATTRIBUTE, endpoint_of
 from projects.models import Attribute, User
@@ -25,7 +26,7 @@ SECRET = "sk-canary-of-the-model"
 
 @pytest.fixture
 def with_key(owner: Settings) -> Settings:
-    owner.publish_change("models", model_base_url=OURS, model_api_key=SECRET)
+    owner.publish_change("models", model_base_url=OURS, model_api_key=SECRET, shared_model="large")
     return owner
 
 
@@ -120,6 +121,28 @@ def test_a_key_is_always_stored_as_a_secret(owner: Settings, api: Client) -> Non
 def test_an_invalid_key_is_refused(key: str, owner: Settings) -> None:
     assert owner.change("models", model_base_url=OURS, model_api_key=key).status_code == 422
     assert len(owner.versions) == 1
+
+
+def test_a_key_without_a_server_is_refused_at_the_url(owner: Settings) -> None:
+    """Otherwise a key is stored that nothing uses."""
+    page = owner.change("models", model_api_key=SECRET)
+    assert page.status_code == 422
+    assert 'aria-invalid="true" aria-describedby="model_base_url-error"' in page.content.decode()
+    assert stored_key(owner) is None
+
+
+def test_one_model_serves_every_task_without_its_own(owner: Settings) -> None:
+    owner.change("models", shared_model="large", models__detect__use="own", models__detect__name="small")
+    assert owner.document["models"] == {skill: "small" if skill == "detect" else "large" for skill in SKILLS}
+    form = owner.form("models")
+    assert (form["shared_model"], form["models.reply.use"], form["models.detect.name"]) == ("large", "default", "small")
+
+
+def test_a_server_in_place_of_the_offline_model_needs_models(owner: Settings, settings: Any) -> None:
+    """The names of the offline model exist on no other server."""
+    settings.OFFLINE_MODEL = True
+    assert 'id="shared_model-error"' in owner.change("models", model_base_url=OURS).content.decode()
+    assert owner.change("models", model_base_url=OURS, shared_model="large").status_code == 302
 
 
 def post_trial(settings: Settings, **changes: str) -> Any:

@@ -82,7 +82,7 @@ def test_one_of_two_simultaneous_publications_is_refused(owner: Settings) -> Non
 
 def test_a_drafts_key_waits_for_its_publication(owner: Settings) -> None:
     """Otherwise the live agent would send it to the published address."""
-    owner.publish_change("models", model_base_url=OURS, model_api_key="sk-ours")
+    owner.publish_change("models", model_base_url=OURS, model_api_key="sk-ours", shared_model="large")
     owner.change("models", model_base_url=ELSEWHERE, model_api_key="sk-elsewhere")
     assert key_in_use(owner) == (OURS, "sk-ours")
     assert key_of_draft(owner) == (ELSEWHERE, "sk-elsewhere")
@@ -91,14 +91,14 @@ def test_a_drafts_key_waits_for_its_publication(owner: Settings) -> None:
 
 
 def test_a_discarded_drafts_key_is_forgotten(owner: Settings) -> None:
-    owner.change("models", model_base_url=ELSEWHERE, model_api_key="sk-elsewhere")
+    owner.change("models", model_base_url=ELSEWHERE, model_api_key="sk-elsewhere", shared_model="large")
     owner.publish(discard="yes")
-    owner.change("models", model_base_url=ELSEWHERE)
+    owner.change("models", model_base_url=ELSEWHERE, shared_model="large")
     assert key_of_draft(owner) == (ELSEWHERE, "")
 
 
 def test_a_new_address_without_a_key_is_published_without_the_old_one(owner: Settings) -> None:
-    owner.publish_change("models", model_base_url=OURS, model_api_key="sk-ours")
+    owner.publish_change("models", model_base_url=OURS, model_api_key="sk-ours", shared_model="large")
     owner.publish_change("models", model_base_url="")
     owner.publish_change("models", model_base_url=ELSEWHERE, remove_key="yes")
     assert key_in_use(owner) == (ELSEWHERE, "")

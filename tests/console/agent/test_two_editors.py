@@ -119,9 +119,9 @@ def test_list_items_are_merged_by_their_key(name: str) -> None:
 def test_a_key_is_not_stored_for_a_concurrently_changed_url(owner: Settings, second: Settings) -> None:
     """The URL was changed since the form was loaded."""
     ours, theirs = "https://models.example/v1", "https://elsewhere.example/v1"
-    owner.change("models", model_base_url=ours)
+    owner.change("models", model_base_url=ours, shared_model="large")
     form = second.form("models")
-    owner.change("models", model_base_url=theirs)
+    owner.change("models", model_base_url=theirs, shared_model="large")
     answer = second.save(form, "models", model_api_key="sk-ours")
     assert (answer.status_code, owner.document["model_base_url"]) == (422, theirs)
     assert f"Someone changed the address to {theirs}." in answer.content.decode()
