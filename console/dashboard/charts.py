@@ -17,6 +17,9 @@ FOOT = 28.0
 BAR_SHARE = 0.62
 GAP = 1.0
 STEPS = (1, 2, 2.5, 4, 5, 6, 10)
+# Marks of an axis from 10,000 on are shortened: the plot's margin holds five characters.
+SHORTENED_FROM = 10_000
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 # Labels that fit below the plot; half of them do on a phone.
 MOST_LABELS = 8
 
@@ -201,7 +204,7 @@ def _chart(
     return Chart(
         height=height,
         base=scale.base,
-        grid=[GridLine(scale.y(mark), number(mark)) for mark in marks],
+        grid=[GridLine(scale.y(mark), _mark(mark)) for mark in marks],
         columns=[
             _column(scale, axis, series, at, unit=unit, segments=stacks[at] if stacks else [])
             for at in range(scale.columns)
@@ -238,6 +241,13 @@ def _labels(scale: Scale, axis: Axis) -> list[Label]:
     # Every second one, so that the last one stays.
     spare = set(shown[-2::-2])
     return [Label(scale.x(at), axis.labels[at], at == axis.now, at in spare) for at in shown]
+
+
+def _mark(value: float) -> str:
+    if value < SHORTENED_FROM:
+        return number(value)
+    size, prefix = next(one for one in PREFIXES if value >= one[0])
+    return f"{number(value / size)}\N{NO-BREAK SPACE}{prefix}"
 
 
 def number(value: float) -> str:

@@ -258,6 +258,14 @@ def test_a_chart_has_few_labels_and_the_current_one_is_among_them() -> None:
     assert [label.text for label in chart.labels if label.is_now] == ["29"]
 
 
+@pytest.mark.parametrize(
+    ("value", "marks"), [(7, ["0", "5", "10"]), (4e6, ["0", "2 M", "4 M"]), (30_000, ["0", "20 k", "40 k"])]
+)
+def test_large_marks_of_an_axis_are_short_enough_for_its_margin(value: float, marks: list[str]) -> None:
+    chart = stacked([Series("Tokens", "c-act", [value])], Axis(["Mon"], ["M"]), height=190, unit="", summary="")
+    assert [line.label.replace("\N{NO-BREAK SPACE}", " ") for line in chart.grid] == marks
+
+
 def test_a_line_is_interrupted_at_missing_values() -> None:
     axis = Axis(["a", "b", "c"], ["a", "b", "c"])
     chart = lines([Series("median", "l1", [1, None, 2])], axis, height=160, unit=" ms", summary="")
