@@ -3,6 +3,7 @@ import { ask } from "./ended.js";
 import { fill, gettext } from "./i18n.js";
 const TIMEOUT_MS = 20_000;
 const UPLOAD_MS = 120_000;
+const LARGEST_PAGE = 200;
 const LINES = "application/x-ndjson";
 
 export class ApiError extends Error {
@@ -83,10 +84,10 @@ export class Api {
     }
   }
 
-  /** All rows of a list, across its pages. */
+  /** All rows of a list, across its largest pages. */
   async list(path) {
     const rows = [];
-    for (let next = this.base + path; next;) {
+    for (let next = `${this.base}${path}?limit=${LARGEST_PAGE}`; next;) {
       const page = await this.fetch("GET", next);
       rows.push(...page.results);
       const url = page.next && new URL(page.next, location.href);

@@ -16,8 +16,11 @@ const date = moments({ day: "numeric", month: "short", year: "numeric" });
 const [MINUTE_MS, HOUR_MS, DAY_MS, WEEK_MS] = [60_000, 3_600_000, 86_400_000, 604_800_000];
 
 export const count = (value) => whole.format(value);
-const decimals = (value, places) =>
-  new Intl.NumberFormat(language, { minimumFractionDigits: places, maximumFractionDigits: places }).format(value);
+// Creating a formatter costs more than a hundred uses of one.
+const fractions = [0, 1, 2, 3].map(
+  (places) => new Intl.NumberFormat(language, { minimumFractionDigits: places, maximumFractionDigits: places }),
+);
+const decimals = (value, places) => fractions[places].format(value);
 export const time = (iso) => clock.format(new Date(iso));
 export const seconds = (iso) => exact.format(new Date(iso));
 /** A message with its `%(number)s`: numbered(ngettext("%(number)s reply", "%(number)s replies", 2), 2). */
