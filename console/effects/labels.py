@@ -52,7 +52,7 @@ STATE_LABELS: Mapping[str, StateLabel] = {
     ),
 }
 IN_OUTBOX = StateLabel(
-    "mute",
+    "warn",
     "inbox",
     lazy("Not sent"),
     lazy("No service is connected, so this stayed in the outbox."),

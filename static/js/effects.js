@@ -3,6 +3,7 @@ import { h, icon, refill, state } from "./dom.js";
 import * as format from "./format.js";
 import { fill, gettext, ngettext } from "./i18n.js";
 import { isAwaited, receiptLook } from "./receipts.js";
+import { isInOutbox } from "./turn.js";
 
 const STATES = {
   planned: ["act", "calendar-time", gettext("Planned")],
@@ -13,7 +14,7 @@ const STATES = {
   held: ["warn", "hand-stop", gettext("Held back")],
   cancelled: ["mute", "circle-minus", gettext("Canceled")],
 };
-const OUTBOX = ["mute", "inbox", gettext("Not sent: outbox")];
+const OUTBOX = ["warn", "inbox", gettext("Not sent: outbox")];
 const SENTENCES = {
   unknown: gettext("It was sent, and its outcome is unknown. Nothing is repeated until someone confirms what happened."),
   held: gettext("The same was already done for this customer, so it waits for your team."),
@@ -24,7 +25,6 @@ const SENTENCES = {
 };
 
 const isOnItsWay = ({ state, receipt }) => state === "done" && isAwaited(receipt);
-const isInOutbox = ({ state, result }) => state === "done" && result?.outbox === true;
 
 export class Effects {
   /** Read-only without `links` and `api`. */

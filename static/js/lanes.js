@@ -1,7 +1,7 @@
 // A turn as lanes on a time axis, in milliseconds from its start. Pure functions, no DOM.
 import { fill, gettext, ngettext } from "./i18n.js";
 import * as format from "./format.js";
-import { observedWords, properEnd, stateWord } from "./turn.js";
+import { isInOutbox, observedWords, outcomeWord, properEnd } from "./turn.js";
 
 const SLACK_MS = 60;
 const HOUR_MS = 3_600_000;
@@ -255,12 +255,12 @@ function effectLanes(context) {
       start,
       at(effect.finished_at) ?? (["planned", "sending"].includes(effect.state) ? now : start),
     );
-    const tone = { planned: "fkl", sending: "fol", done: "fo", failed: "fb", unknown: "fwn" }[effect.state];
+    const tone = isInOutbox(effect) ? "fwn" : { planned: "fkl", sending: "fol", done: "fo", failed: "fb", unknown: "fwn" }[effect.state];
     const isCut = effect.state === "held" || effect.state === "cancelled";
     const strong = isCut || effect.state === "planned" ? null : format.length(end - start);
     const number = numberOf(effect.tool);
     const wait = context.turn.waits.find((one) => one.effect === effect.id);
-    const detail = [outcomeOf(effect), wait && waitWord(wait), !number && format.toolTitle(effect.tool)].filter(Boolean).join(", ");
+    const detail = [outcomeWord(effect), wait && waitWord(wait), !number && format.toolTitle(effect.tool)].filter(Boolean).join(", ");
     const bars = tone ? [{ from: start, to: end, tone }] : [];
     return {
       key: effect.id,
@@ -280,8 +280,6 @@ function effectLanes(context) {
     };
   });
 }
-
-const outcomeOf = ({ state, result }) => (state === "done" && result?.outbox ? gettext("outbox, not sent") : stateWord(state));
 
 const waitWord = ({ waiting, outcome }) =>
   waiting ? gettext("awaited") : outcome === "timeout" ? gettext("wait timed out") : gettext("was awaited");

@@ -128,4 +128,8 @@ const EFFECT_STATES = {
 };
 
 /** The word for an effect's state, inside a sentence. */
-export const stateWord = (state) => EFFECT_STATES[state] ?? words(state);
+const stateWord = (state) => EFFECT_STATES[state] ?? words(state);
+/** True if the effect is only noted, because no service is connected. */
+export const isInOutbox = ({ state, result }) => state === "done" && result?.outbox === true;
+/** The outcome of an effect within a sentence. */
+export const outcomeWord = (effect) => (isInOutbox(effect) ? gettext("outbox, not sent") : stateWord(effect.state));

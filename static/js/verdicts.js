@@ -4,7 +4,7 @@ import { numbered } from "./format.js";
 import { fill, gettext, ngettext } from "./i18n.js";
 import { expectedOf, keepButton } from "./keeping.js";
 import { numbersOf, placeReply } from "./marks.js";
-import { OUTCOMES, reading, replyText, stateWord } from "./turn.js";
+import { OUTCOMES, outcomeWord, reading, replyText } from "./turn.js";
 import { heldIn, trace } from "./trace.js";
 
 // Verdicts whose text leaves nothing to correct.
@@ -171,7 +171,7 @@ export class Verdicts {
   }
 
   effectLink(effects) {
-    const states = [...new Set(effects.map((effect) => stateWord(effect.state)))].join(", ");
+    const states = [...new Set(effects.map(outcomeWord))].join(", ");
     return h(
       "button",
       { type: "button", class: "pg-turn", onclick: this.showEffects },
