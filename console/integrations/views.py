@@ -83,7 +83,7 @@ class Card:
     @property
     def state(self) -> str:
         if self.source is None:
-            return "off" if self.kind.is_looked_up else "outbox"
+            return "off"
         return "attention" if self.source.needs_reauth else "connected"
 
     @property
