@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -26,4 +27,6 @@ def api_docs(request: HttpRequest) -> HttpResponse:
 @cache
 def _reference() -> SafeString:
     """The operations as HTML, rendered once per process: the document doesn't change while it runs."""
-    return render_to_string("api_docs/reference.html", {"groups": read_reference(read_document())})
+    return render_to_string(
+        "api_docs/reference.html", {"groups": read_reference(read_document()), "base_url": settings.BASE_URL}
+    )

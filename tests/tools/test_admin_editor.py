@@ -67,8 +67,9 @@ def test_the_editor_is_the_consoles(owner: Client, tools: Tools) -> None:
 
 
 def test_a_new_tool_belongs_to_the_project_that_the_list_shows(owner: Client, second: Project) -> None:
-    page = owner.get(ADD, {"project__id__exact": str(second.pk)})
-    assert page.context["project"] == second
+    query = f"?project__id__exact={second.pk}"
+    assert f'href="{ADD}{query}"' in owner.get(f"{LIST}{query}").content.decode()
+    assert owner.get(f"{ADD}{query}").context["project"] == second
 
 
 def test_names_of_secret_headers_are_listed_without_values(owner: Client, tools: Tools, tenant: Tenant) -> None:

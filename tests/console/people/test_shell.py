@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
@@ -64,3 +65,8 @@ def test_an_address_without_a_page_stands_in_the_shell(tenant: Tenant) -> None:
 def test_a_user_without_a_project_reads_the_error_alone(database: None, tenant: Tenant) -> None:
     page = signed_in(User.objects.create_user("lena@example.com")).get(reverse("inbox", args=[tenant.project.slug]))
     assert (page.status_code, "mg-app" in page.content.decode()) == (404, False)
+
+
+def test_the_examples_of_the_api_name_this_server(tenant: Tenant) -> None:
+    page = signed_in(tenant.owner).get(reverse("api_docs")).content.decode()
+    assert f"BASE={settings.BASE_URL}" in page
