@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import Model, QuerySet
@@ -96,6 +96,11 @@ class TenantView(APIView):
         answer = self.finalize_response(self.request, response, *args, **kwargs)
         self._break_cycles()
         return answer
+
+    def http_method_not_allowed(self, request: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        """Name the methods that the address takes."""
+        methods = ", ".join(self.allowed_methods)
+        raise ApiError("method_not_allowed", f"{request.method} isn't possible here. Use {methods}.", status=405)
 
     def _break_cycles(self) -> None:
         """Break reference cycles with the view. Otherwise both live until a garbage collection, which pauses every
