@@ -37,6 +37,22 @@ def test_a_worker_is_alive_while_its_file_is_young(tmp_path: Path, age: int, cod
     assert probe(alive) == code
 
 
+def test_the_preparation_waits_for_a_database_that_starts(tmp_path: Path) -> None:
+    stubs = {
+        "pg_isready": 'echo try >>log; [ "$(grep -c try log)" = 3 ]',
+        "psql": "cat >>log",
+        "python": 'echo "$2" >>log',
+        "sleep": ":",
+    }
+    for name, script in stubs.items():
+        stub = tmp_path / name
+        stub.write_text(f"#!/bin/sh\n{script}\n")
+        stub.chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "ADMIN_URL": "postgresql://db"}
+    subprocess.run([str(ROOT / "deploy" / "prepare")], cwd=tmp_path, env=env, check=True)
+    assert (tmp_path / "log").read_text().split() == ["try", "try", "try", "roles", "migrate"]
+
+
 def test_the_bill_lists_our_packages_and_assets() -> None:
     sbom = module("sbom")
     parts = {part["purl"].partition("@")[0] for part in (*sbom.python(ROOT / ".venv"), *sbom.vendored(ROOT))}
