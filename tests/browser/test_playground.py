@@ -48,6 +48,7 @@ def lane(page: Page, name: str) -> Locator:
 
 def test_an_opener_starts_a_conversation_that_survives_a_reload(page: Page, app: App) -> None:
     open_page(page, app, "playground")
+    expect(page.get_by_label("Message as the customer")).to_be_focused()
     opener = page.locator("#openers button").first
     words = opener.inner_text().strip()
     opener.click()

@@ -5,4 +5,6 @@ for (const form of document.querySelectorAll("[data-submits]")) {
 }
 document.querySelector(".bk-days [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 // Focus the form when it was requested or has errors.
-document.querySelector(".bk-new [aria-invalid=true], .bk-new [name=party_size]")?.focus();
+// The time is known if a free place on the board was chosen.
+const first = [".bk-new [aria-invalid=true]", '.bk-new [name=time][value=""]', ".bk-new [name=party_size]"];
+first.map((selector) => document.querySelector(selector)).find(Boolean)?.focus();
