@@ -23,6 +23,7 @@ from console.effects.labels import (
     state_label,
     title_of,
 )
+from console.effects.next_attempts import next_attempts_of
 from console.timestamps import Timestamp, format_timestamp
 from console.todos.contacts import UNNAMED
 from conversations.common.customer_names import customer_names
@@ -98,6 +99,7 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
         "resolved": _resolved(effect, zone=zone),
         "acknowledged": format_timestamp(effect.acknowledged_at, zone=zone) if effect.acknowledged_at else None,
         "receipt": _receipt(effect, zone=zone),
+        "next_attempt": next_attempts_of([effect], zone=zone).get(effect.pk),
         "deadline": format_timestamp(effect.deadline_at, zone=zone) if effect.deadline_at else None,
     }
 

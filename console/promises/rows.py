@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from uuid import UUID
@@ -15,6 +15,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from console.durations import span_of
+from console.effects.next_attempts import next_attempts_of
 from console.promises.figures import in_state, made_in, promises_of
 from console.timestamps import Timestamp, format_timestamp, long_day
 from conversations.analytics.period import Period
@@ -59,7 +60,7 @@ class Row:
 
     `owner` names the person who took it on; `needs_owner` is true if a person has to act and nobody did. `is_in_outbox` is
     true for a message that no connected service could send, which needs a service and no owner. `todo_id` is the todo under
-    way that keeps the promise.
+    way that keeps the promise, `next_attempt` when its effect is tried again.
     """
 
     id: UUID
@@ -82,6 +83,7 @@ class Row:
     needs_owner: bool
     is_in_outbox: bool
     todo_id: UUID | None
+    next_attempt: Timestamp | None
     evidence: str
     can_be_kept: bool
     can_be_withdrawn: bool
@@ -202,8 +204,14 @@ def _rows(promises: list[Promise], *, zone: str, now: datetime) -> list[Row]:
     conversations = {row.pk: row for row in _CONVERSATIONS(ids)} if ids else {}
     names = customer_names({row.persona_id for row in conversations.values()})
     todos = todos_for(promises)
+    due = next_attempts_of((promise.effect for promise in promises if promise.effect), zone=zone, now=now)
     return [
-        _row(promise, conversations.get(promise.conversation_id), names, todo_of(promise, todos), zone=zone, now=now)
+        replace(
+            _row(
+                promise, conversations.get(promise.conversation_id), names, todo_of(promise, todos), zone=zone, now=now
+            ),
+            next_attempt=due.get(promise.effect_id) if promise.effect_id else None,
+        )
         for promise in promises
     ]
 
@@ -284,6 +292,7 @@ def _row(
         owner=owner,
         needs_owner=is_open and promise.owner == PromiseOwner.STAFF and not owner and not is_in_outbox,
         is_in_outbox=is_in_outbox,
+        next_attempt=None,
         todo_id=todo.pk if todo is not None and is_open else None,
         evidence=EVIDENCE.get(promise.evidence, ""),
         can_be_kept=promise.state in (PromiseState.OPEN, PromiseState.BROKEN) and not is_undecided,

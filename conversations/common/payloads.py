@@ -253,11 +253,17 @@ class TurnPromisePayload(PromisePayload):
     taker: Annotated[str | None, "The person who has taken it on. Null if nobody has it yet."]
 
 
+class TurnEffectPayload(EffectPayload):
+    """An effect of a turn."""
+
+    next_attempt_at: Annotated[Stamp | None, "When it is tried again, after an attempt at which nothing happened."]
+
+
 class TurnPayload(TurnSummaryPayload):
     steps: list[TurnStepPayload]
     jobs: list[JobPayload]
     verdicts: list[VerdictPayload]
-    effects: list[EffectPayload]
+    effects: list[TurnEffectPayload]
     directives_used: DirectivesPayload | None
     directives_written: DirectivesPayload | None
     promises: list[TurnPromisePayload]

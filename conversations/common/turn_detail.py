@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from conversations.common.payloads import (
     ObservedPayload,
     QualityPayload,
+    TurnEffectPayload,
     TurnPayload,
     TurnPromisePayload,
     TurnStepPayload,
@@ -22,8 +23,10 @@ from jobs.presenters import call_payload, job_payload
 from projects.common.presenters import stamp
 from todos.models import Todo
 from tools.engine.function_calling.redaction import redacted_arguments
+from tools.engine.next_attempts import next_attempts
 from tools.engine.presenters import effect_payload, promise_payload, verdict_payload
 from tools.models import Effect, Promise, Verdict
+from tools.services.calendar.event_sync import LANE as CALENDAR
 
 
 def turn_summary(turn: Turn, *, archive: ArchivedTranscript | None = None) -> TurnSummaryPayload:
@@ -63,7 +66,7 @@ def turn_payload(turn: Turn, *, archive: ArchivedTranscript | None = None) -> Tu
         "steps": [step_payload(step) for step in _steps_of(turn)],
         "jobs": [job_payload(job) for job in jobs_of(turn, effects)],
         "verdicts": [verdict_payload(verdict) for verdict in Verdict.objects.filter(turn_id=turn.pk)],
-        "effects": [effect_payload(effect) for effect in effects],
+        "effects": _effects(effects),
         "directives_used": directives_payload(turn.directives_used) if turn.directives_used else None,
         "directives_written": directives_payload(written) if written else None,
         "promises": _promises(turn),
@@ -77,6 +80,11 @@ def turn_payload(turn: Turn, *, archive: ArchivedTranscript | None = None) -> Tu
 def _analysis(turn: Turn, archive: ArchivedTranscript | None) -> Any:
     stored = archive.rows_of(Analysis) if archive is not None else Analysis.objects.filter(turn=turn)
     return next((one.steps for one in stored if one.turn_id == turn.pk), None)
+
+
+def _effects(effects: Sequence[Effect]) -> list[TurnEffectPayload]:
+    due = next_attempts(effects, lanes=[CALENDAR])
+    return [{**effect_payload(one), "next_attempt_at": stamp(due.get(one.pk))} for one in effects]
 
 
 def _promises(turn: Turn) -> list[TurnPromisePayload]:

@@ -74,6 +74,7 @@ export class Effects {
       payload(effect),
       effect.error && h("p", { class: "ts" }, effect.error),
       sentence && h("p", { class: "ts t3" }, sentence),
+      effect.next_attempt_at && h("p", { class: "ts", "data-retry": "" }, nextAttempt(effect)),
       waited(turn.waits.find((wait) => wait.effect === effect.id)),
       this.canOperate && this.answers(turn, effect),
     );
@@ -142,6 +143,8 @@ const tookOf = (effect, word) =>
   effect.finished_at && isOver(effect)
     ? fill(gettext("Done in %(time)s"), { time: format.duration(format.between(effect.created_at, effect.finished_at)) })
     : word;
+
+const nextAttempt = ({ next_attempt_at: at }) => fill(gettext("Next attempt: %(at)s"), { at: format.moment(at) });
 
 /** Says that the agent waited for the effect, and how the wait ended. */
 function waited(wait) {

@@ -109,6 +109,16 @@ def job_for(effect: Effect, *, reason: str = "", run_after: datetime | None = No
     )
 
 
+def retry_job(effect: Effect, *, run_after: datetime) -> JobRequest:
+    """The job of an effect's next attempt."""
+    return job_for(effect, reason=f"attempt:{effect.attempts + 1}", run_after=run_after)
+
+
+def attempt_key(effect: Effect) -> str:
+    """The key of an effect's `retry_job`."""
+    return f"effect:{effect.pk}:attempt:{effect.attempts + 1}"
+
+
 def after_actions_job(effect: Effect) -> JobRequest:
     """The job for the after-actions of an effect without a conversation."""
     return job_for(effect, reason=ALONE)

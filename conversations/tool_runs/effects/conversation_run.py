@@ -59,8 +59,7 @@ class ConversationRun(EffectRun):
         approval.ask_for_approval(self.log, self.effect)
 
     def queue_attempt(self, due_at: datetime) -> None:
-        reason = f"attempt:{self.effect.attempts + 1}"
-        enqueue([ledger.job_for(self.effect, reason=reason, run_after=due_at)])
+        enqueue([ledger.retry_job(self.effect, run_after=due_at)])
 
     def queue_callback_check(self, due_at: datetime) -> None:
         reason = f"{CALLBACK}:{self.effect.attempts}"

@@ -9,11 +9,16 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from conversations.common.turn_detail import turn_payload
+from conversations.models import Turn
+from jobs.enqueue import enqueue
 from jobs.models import Job
 from projects.agents.services import create_project
+from projects.common.presenters import stamp
 from tests.conftest import Tenant
-from tests.console.pages.conftest import add_effect, browser, talk
+from tests.console.pages.conftest import add_effect, add_promise, browser, talk
 from tests.tools.messaging.conftest import connect_twilio
+from tools.engine.ledger import job_for, retry_job
 from tools.models import AfterAction, AfterActionState, Effect, EffectState
 
 OUTBOX = {"adapter": "outbox", "result": {"outbox": True}, "request": {"to": "+393475550142", "text": "See you Friday"}}
@@ -31,6 +36,10 @@ def list_of(tenant: Tenant, query: str = "") -> str:
 
 def url_of(tenant: Tenant, effect: Effect) -> str:
     return reverse("effect", args=[tenant.project.slug, effect.pk])
+
+
+def page_of(tenant: Tenant, name: str, *args: object) -> str:
+    return reverse(name, args=[tenant.project.slug, *args])
 
 
 def state_of(tenant: Tenant, effect: Effect) -> str:
@@ -140,6 +149,28 @@ def test_an_effect_shows_its_request_and_response(owner: Client, tenant: Tenant)
         "Sends a text.",
     ):
         assert words in text
+
+
+def test_an_effect_that_is_tried_again_says_when(owner: Client, tenant: Tenant) -> None:
+    """On its page, in the list of promises, beside the conversation and in the turn."""
+    row = talk(tenant, "Hi")
+    effect = add_effect(tenant, row, state=EffectState.PLANNED, attempts=1)
+    add_promise(tenant, row, effect=effect)
+    at = (timezone.now() + timedelta(hours=3)).replace(microsecond=0)
+    with tenant.tx():
+        enqueue([retry_job(effect, run_after=at)])
+        turn = Turn.objects.get(conversation=row)
+        assert [one["next_attempt_at"] for one in turn_payload(turn)["effects"]] == [stamp(at)]
+    mark = f'datetime="{at.isoformat()}"'
+    for address in (url_of(tenant, effect), page_of(tenant, "promises"), page_of(tenant, "conversation", row.pk)):
+        assert mark in owner.get(address).content.decode()
+
+
+def test_an_effect_that_was_not_tried_says_nothing_of_a_next_attempt(owner: Client, tenant: Tenant) -> None:
+    effect = add_effect(tenant, talk(tenant, "Hi"), state=EffectState.PLANNED)
+    with tenant.tx():
+        enqueue([job_for(effect, run_after=timezone.now() + timedelta(hours=3))])
+    assert "Next attempt" not in owner.get(url_of(tenant, effect)).content.decode()
 
 
 def test_an_unknown_outcome_is_resolved_as_done_or_sent_again(owner: Client, tenant: Tenant) -> None:

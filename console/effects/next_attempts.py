@@ -1,0 +1,31 @@
+"""When effects are tried again, whatever retries them: a reply, a todo, the calendar or a messenger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from console.timestamps import Timestamp, format_timestamp
+from conversations.channels.outgoing import LANE as CHANNEL
+from todos.approvals.job_keys import next_attempts as next_attempts_of_run
+from todos.models import TodoCall
+from tools.engine.ledger import OPEN
+from tools.engine.next_attempts import next_attempts
+from tools.models import Effect
+from tools.services.calendar.event_sync import LANE as CALENDAR
+
+
+def next_attempts_of(effects: Iterable[Effect], *, zone: str, now: datetime | None = None) -> dict[UUID, Timestamp]:
+    """The time of each effect's next attempt, by id. Without effects that were tried and aren't over, no query is made."""
+    retried = [effect for effect in effects if effect.attempts and effect.state in OPEN]
+    found = next_attempts(retried, lanes=[CALENDAR, CHANNEL])
+    if rest := [effect for effect in retried if effect.pk not in found]:
+        found |= _of_todos(rest)
+    return {pk: format_timestamp(at, zone=zone, now=now) for pk, at in found.items()}
+
+
+def _of_todos(effects: Sequence[Effect]) -> dict[UUID, datetime]:
+    calls = TodoCall.objects.filter(effect__in=effects).select_related("step__approval")
+    approvals = {call.step.approval_id: call.step.approval for call in calls}
+    return {pk: at for approval in approvals.values() for pk, at in next_attempts_of_run(approval, effects).items()}
