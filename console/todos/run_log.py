@@ -12,6 +12,7 @@ from uuid import UUID
 from console.durations import span_of
 from console.effects.labels import StateLabel, shortened, state_label
 from console.timestamps import Timestamp, format_timestamp
+from console.todos.answers import answer_fields, summary_of
 from console.todos.arguments import in_order
 from console.todos.invisible_characters import Piece, mark_hidden
 from console.todos.plan import plain
@@ -32,8 +33,9 @@ WORST_FIRST = ("bad", "warn", "act")
 
 @dataclass(frozen=True)
 class Call:
-    """One tool call. `raw` is the model's text if it wasn't a JSON object. `effect` is the state of the effect, if any, and
-    `next_attempt` the time at which it is tried again.
+    """One tool call. `raw` is the model's text if it wasn't a JSON object. `fields` are those of a result that is JSON, which
+    `document` has as it came. `effect` is the state of the effect, if any, and `next_attempt` the time at which it is tried
+    again.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Call:
     arguments: list[tuple[str, list[Piece]]]
     raw: list[Piece]
     result: str
+    fields: list[tuple[str, list[Piece]]]
+    document: str
     tone: str
     effect_id: UUID | None
     effect: StateLabel | None
@@ -147,12 +151,16 @@ def _call(row: TodoCall, tools: Mapping[str, CompiledTool], *, due: Mapping[UUID
     effect = state_label(row.effect) if row.effect else None
     next_attempt = due.get(row.effect_id) if row.effect_id else None
     arguments = in_order(row.arguments or {}, tools.get(row.name))
+    result = _result(row, effect, is_retried=next_attempt is not None)
+    fields = answer_fields(result, row.effect) if result == _written(row) else []
     return Call(
         name=row.name,
         title=title_of_tool(row.name),
         arguments=[(argument_label(name), mark_hidden(plain(value))) for name, value in arguments.items()],
         raw=mark_hidden(row.arguments_text) if row.arguments is None else [],
-        result=_result(row, effect, is_retried=next_attempt is not None),
+        result=summary_of(fields) if fields else result,
+        fields=[(name, mark_hidden(value)) for name, value in fields],
+        document=result if fields else "",
         tone=_tone(row, effect, is_running=is_running),
         effect_id=row.effect_id,
         effect=effect,
@@ -166,6 +174,11 @@ def _result(row: TodoCall, effect: StateLabel | None, *, is_retried: bool) -> st
         return str(translated(row.effect.error))
     if row.effect and effect and (row.effect.is_in_outbox or row.effect.state in DOUBTFUL):
         return str(effect.meaning)
+    return _written(row)
+
+
+def _written(row: TodoCall) -> str:
+    """The result as the model reads it."""
     return shortened(row.result.strip(), longest=LONGEST_RESULT)
 
 

@@ -12,6 +12,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from console.todos.arguments import sample_of
 from console.todos.invisible_characters import mark_hidden
@@ -663,6 +664,17 @@ def test_steps_show_calls_results_and_cost(owner: Client, tenant: Tenant, make: 
     for words in ("2 of 10 steps, $0.0042", "Sent to marta@example.com.", "waiting for a result", 'data-step="2"'):
         assert words in text
     assert "step 2 of 10" in column(text, "motion")
+
+
+def test_a_result_that_is_json_is_shown_in_fields_and_as_it_came(owner: Client, tenant: Tenant, make: Make) -> None:
+    todo, document = make(), '{"ticket_number": 42, "open": true, "owner": {"name": "Lucia"}, "lines": [{"sku": "A"}]}'
+    run(tenant, todo, document)
+    step = page(owner, tenant, todo).partition('data-step="1"')[2].partition("</li>")[0]
+    summary, _, rest = step.partition("</summary>")
+    assert ("Ticket number: 42, Open: yes" in summary, "{" in summary) == (True, False)
+    for label, value in (("Ticket number", "42"), ("Open", "yes"), ("Owner › Name", "Lucia"), ("Lines › 1 › Sku", "A")):
+        assert re.search(rf"<dt>{label}</dt><dd[^>]*>{value}</dd>", rest)
+    assert escape(document) in rest
 
 
 @pytest.mark.requirement("L19")
