@@ -99,7 +99,7 @@ class WelcomeForm(forms.Form):
         error_messages={"max_length": lazy("Use at most %(limit_value)d characters.")},
     )
     timezone = forms.ChoiceField(
-        choices=[*zone_groups()],
+        choices=zone_groups,
         error_messages={
             "required": lazy("Choose a time zone."),
             "invalid_choice": lazy("Choose one of these time zones."),

@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
+from unicodedata import combining, normalize
 from zoneinfo import available_timezones
+
+from django.utils.translation import get_language
 
 from projects.common.translation import plazy
 
+CITIES = Path(__file__).with_name("city_names.json")
 NAMES = Path(__file__).with_name("country_names.json")
 UTC = "UTC"
 # Groups of zones named after a place. The others are old names and fixed offsets.
@@ -30,18 +34,42 @@ Choice: TypeAlias = tuple[str, str]
 Group: TypeAlias = tuple[str, list[Choice]]
 
 
-@cache
 def zone_groups() -> Sequence[Group]:
-    """The time zones with their cities, grouped by continent or ocean. UTC is first.
+    """The time zones with their cities, grouped by continent or ocean, in the reader's language. UTC is first."""
+    return _groups(get_language() or "en")
 
-    The groups' names are in the reader's language, those of the cities are tzdata's: browsers name no cities.
-    """
+
+@cache
+def _groups(language: str) -> Sequence[Group]:
+    names = _city_names().get(language.partition("-")[0], {})
     groups: dict[str, list[Choice]] = {name: [] for name in CONTINENTS}
-    for zone in sorted(available_timezones()):
-        continent, _, city = zone.partition("/")
-        if city and continent in groups:
-            groups[continent].append((zone, city.replace("_", " ").replace("/", ", ")))
-    return [(UTC, [(UTC, UTC)]), *((CONTINENTS[name], zones) for name, zones in groups.items())]
+    for zone in filter(is_of_place, available_timezones()):
+        groups[zone.partition("/")[0]].append((zone, names.get(zone) or city_in_english(zone)))
+    sorted_groups = ((CONTINENTS[name], sorted(zones, key=_by_city)) for name, zones in groups.items())
+    return [(UTC, [(UTC, UTC)]), *sorted_groups]
+
+
+def is_of_place(zone: str) -> bool:
+    """True for a zone that is named after a place."""
+    continent, _, city = zone.partition("/")
+    return bool(city) and continent in CONTINENTS
+
+
+def city_in_english(zone: str) -> str:
+    """The city of a zone, as tzdata names it."""
+    return zone.partition("/")[2].replace("_", " ").replace("/", ", ")
+
+
+def _by_city(choice: Choice) -> str:
+    """The name without accents, which readers look for at its first letter."""
+    return "".join(one for one in normalize("NFKD", choice[1].casefold()) if not combining(one))
+
+
+@cache
+def _city_names() -> Mapping[str, Mapping[str, str]]:
+    """Names by language and zone, where they differ from tzdata's. `tests.city_names` writes them."""
+    names: dict[str, dict[str, str]] = json.loads(CITIES.read_text(encoding="utf-8"))
+    return names
 
 
 @cache
