@@ -7,7 +7,7 @@ from typing import Any
 from django.http import QueryDict
 
 from console.csv_export import Batch, CsvList, page_by_id
-from console.people.audit_labels import list_changes
+from console.people.audit_labels import list_changes, subject_of
 from projects.models import AuditEntry
 from projects.models.key import Scope
 from projects.models.permissions import Entry
@@ -30,7 +30,7 @@ AUDIT_LOG: CsvList[AuditEntry] = CsvList(
         "Time": lambda row: row.at,
         "Who": lambda row: row.actor,
         "Action": lambda row: row.get_action_display(),
-        "Subject": lambda row: row.subject,
+        "Subject": subject_of,
         "Project": lambda row: row.project_name,
         "Changes": _changes,
         "Entry ID": lambda row: row.pk,

@@ -78,6 +78,8 @@ SUBJECTS: Mapping[str, str] = {
     "todos": plazy("exported", "the todos"),
     "usage": plazy("exported", "the usage"),
 }
+# Their subject is the type's name; earlier entries have its title in the language of whoever wrote them.
+OF_INTEGRATIONS = (AuditAction.CONNECTED, AuditAction.CONNECTION_CHANGED, AuditAction.DISCONNECTED)
 # Fields whose values are a word of ours.
 WORDED = {"language", "published", "switched_on", "developer_tools", "position", "scheme", "call_button"}
 
@@ -97,6 +99,8 @@ def subject_of(entry: AuditEntry) -> str:
         return gettext("the limit of the project") if entry.project_name else gettext("the limit of the organization")
     if entry.action == AuditAction.LIMIT_LIFTED and entry.after.get("limit") in RULES:
         return amount_of(entry.after["limit"], entry.after["added"])
+    if entry.action in OF_INTEGRATIONS and entry.subject in KINDS:
+        return str(KINDS[entry.subject].title)
     return str(SUBJECTS.get(entry.subject, entry.subject))
 
 

@@ -260,7 +260,7 @@ def _resolve_conflict(
 
 def _last_to_change(project: Project, kind: SourceKind) -> str:
     actions = (AuditAction.CONNECTED, AuditAction.CONNECTION_CHANGED, AuditAction.DISCONNECTED)
-    return last_to_change(project, kind.title, *actions)
+    return last_to_change(project, kind.name, *actions)
 
 
 def _unless_reconnected(source_id: UUID, tried: Connection | None) -> QuerySet[Source]:
@@ -288,7 +288,7 @@ def _record(
         action,
         organization_id=organization_id,
         by=by,
-        subject=kind.title,
+        subject=kind.name,
         project=project,
         before=before,
         after=after,

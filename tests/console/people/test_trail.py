@@ -10,8 +10,9 @@ from django.db import ProgrammingError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import override
 
-from console.people.audit_labels import list_changes
+from console.people.audit_labels import list_changes, subject_of
 from console.people.audit_log import SENTENCES
 from projects.agents.services import create_key, revoke_key
 from projects.connections.integration_types import KINDS
@@ -28,6 +29,7 @@ from tests.console.people.test_passkeys import sure as has_shown_who
 from tests.console.people.test_second_factor import recovery_codes, turn_on
 
 LENA = "lena@example.com"
+TEXTS = {"account_sid": "AC" + "0" * 32, "sender": "+15005550006"}
 MAIL = {"host": "smtp.example.com", "from_address": "hello@nello.example"}
 
 
@@ -100,6 +102,21 @@ def test_revoking_a_key_is_logged(tenant: Tenant) -> None:
     with tenant.tx():
         create_key(tenant.project, name="Till", scopes=[Scope.READ], created_by=tenant.owner, expires_at=ends)
     assert entries(tenant)[-1].after["expires"] == ends.isoformat()
+
+
+@pytest.mark.parametrize(("writer", "reader"), [("de", "en"), ("en", "it")])
+def test_integrations_are_named_in_the_readers_language(tenant: Tenant, writer: str, reader: str) -> None:
+    with tenant.tx(), override(writer):
+        connect_source(tenant.project, KINDS["twilio"], SourceEdit(TEXTS, "t" * 32), by=tenant.owner)
+    [entry] = entries(tenant)
+    with override(reader):
+        assert subject_of(entry) == str(KINDS["twilio"].title)
+    assert entry.subject == "twilio"
+
+
+def test_an_earlier_entry_of_an_integration_stays_as_it_is(tenant: Tenant) -> None:
+    with tenant.tx():
+        assert subject_of(AuditEntry(action=AuditAction.CONNECTED, subject="SMS (Twilio)")) == "SMS (Twilio)"
 
 
 def test_integrations_are_logged_without_secrets(tenant: Tenant) -> None:
