@@ -23,6 +23,7 @@ from todos.approvals.approve import (
     approval_deadline,
     approve_many,
     approve_todo,
+    approved_at,
     record_approval,
 )
 from todos.approvals.permissions import Approver
@@ -52,6 +53,7 @@ __all__ = [
     "TodoChanged",
     "approve_many",
     "approve_todo",
+    "approved_at",
     "cancel_todo",
     "current_approval",
     "edit_todo",

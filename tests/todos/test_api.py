@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from projects.agents.services import create_project
 from projects.models import Member, User
 from tests.api.conftest import error_of
 from tests.conftest import PASSWORD, Tenant
+from tests.conversations.pipeline.conftest import configure
 from tests.todos.conftest import REFUND, Desk
 from todos.content.lifecycle import Actor
 from todos.content.snapshot import content_of, hash_of
@@ -262,6 +264,17 @@ def test_approving_what_ended_otherwise_is_409(desk: Desk, api: Client, status: 
         Todo.objects.filter(pk=todo["id"]).update(status=status)
     error = error_of(send(api, "POST", f"{TODOS}/{todo['id']}/approve"), status=409)
     assert "Approved by the API key test at " in error["message"]
+
+
+def test_an_approvals_time_is_the_businesss_with_its_offset(desk: Desk, api: Client) -> None:
+    configure(desk.tenant, timezone="Asia/Tokyo")
+    todo = made(api)
+    answer = send(api, "POST", f"{TODOS}/{todo['id']}/approve").json()
+    with desk.tenant.tx():
+        Todo.objects.filter(pk=todo["id"]).update(status=TodoStatus.FAILED)
+    error = error_of(send(api, "POST", f"{TODOS}/{todo['id']}/approve"), status=409)
+    for message in (answer["message"], error["message"]):
+        assert re.search(r" at \d{4}-\d\d-\d\d \d\d:\d\d\+09:00\b", message)
 
 
 def test_approving_what_somebody_does_by_hand_is_409(desk: Desk, api: Client) -> None:

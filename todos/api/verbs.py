@@ -203,9 +203,8 @@ def _approver_ids(approval: Approval) -> tuple[UUID | None, ...]:
 
 
 def _approval_message(approval: Approval, *, is_new: bool) -> str:
-    message = (
-        f"{'Approved' if is_new else 'Already approved'} by {approval.approver} at {approval.created_at:%H:%M} UTC"
-    )
+    verb = "Approved" if is_new else "Already approved"
+    message = f"{verb} by {approval.approver} at {services.approved_at(approval)}"
     if not approval.is_complete:
         return f"{message}; a second person has to approve it as well."
     return f"{message}; it has no tools, so somebody has to take it on." if approval.is_by_hand else f"{message}."

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -230,10 +231,17 @@ def _complete(todo: Todo, approval: Approval, approver: Approver) -> Approval:
     return approval
 
 
+def approved_at(approval: Approval) -> str:
+    """The time of an approval in sentences: the business's, with its offset, such as 2026-11-27 10:05+01:00."""
+    version = approval.todo.project.agent_version
+    zone = ZoneInfo(version.config.timezone) if version else UTC
+    return approval.created_at.astimezone(zone).isoformat(sep=" ", timespec="minutes")
+
+
 def _status_sentence(todo: Todo) -> str:
     approval = current_approval(todo)
     sentence = TodoStatus(todo.status).sentence
     if approval is None:
         return sentence
-    given = {"name": approval.approver, "time": f"{approval.created_at:%H:%M} UTC"}
+    given = {"name": approval.approver, "time": approved_at(approval)}
     return f"{sentence} " + gettext("Approved by %(name)s at %(time)s.") % given
