@@ -28,7 +28,7 @@ from llm.prices import Prices, cost_usd
 from llm.redaction import Redactor
 from llm.response_reader import read_answer
 from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, error_report_of, to_llm_error
-from llm.tool_markup import MarkupFilter
+from llm.tool_markup import MarkupFilter, ends_unbegun_thoughts
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason, ToolCall, Usage
 from llm.wire import WireRequest, body_of
 from llm.without_tools import messages_without_tools
@@ -151,7 +151,8 @@ class Call:
         if (refusal := breaker.refusal()) is not None:
             return refusal
         self._answer, self._text, self._pace = CompletionBuilder(), "", None
-        self._markup = MarkupFilter(wire.tool_names if self._features.tools else ())
+        offered = wire.tool_names if self._features.tools else ()
+        self._markup = MarkupFilter(offered, begins_thinking=self._features.begins_thinking)
         self._attempts += 1
         try:
             failure = await self._send(wire, clock=clock)
@@ -161,6 +162,7 @@ class Call:
             raise
         finally:
             self._usage += self._answer.usage
+            self._features.begins_thinking |= ends_unbegun_thoughts(self._answer.text)
         if isinstance(failure, UNHEALTHY):
             breaker.failed(str(self._redacted(failure)))
         else:

@@ -58,6 +58,8 @@ class Features:
     json_schema: bool = True
     tools: bool = True
     pictures: bool = True
+    # The model's answers begin with thoughts without their opening tag, as one of them did.
+    begins_thinking: bool = False
 
     def learn(self, report: ErrorReport, *, body: dict[str, Any]) -> bool:
         """Drop the parameter that the endpoint rejected. Returns True if the request can be rebuilt and retried.

@@ -36,6 +36,8 @@ BLOCKS: Mapping[str, tuple[str, ...]] = {
 }
 # The beginnings and ends of a model's thoughts.
 THOUGHTS = frozenset({*THINKING, *(end for ends in THINKING.values() for end in ends)})
+THOUGHTS_END = re.compile("|".join(re.escape(end) for ends in THINKING.values() for end in ends), re.IGNORECASE)
+LONGEST_THOUGHTS = 100_000
 # Ends without a beginning, which some servers swallow.
 STRAY = frozenset(end for ends in BLOCKS.values() for end in ends if end != FENCE)
 # Code that may be a call or part of the answer.
@@ -58,16 +60,18 @@ class MarkupFilter:
     """Removes tool calls and thoughts from a streamed text. One filter reads one answer.
 
     `calls` are those of tools in `offered`. `has_dropped` is True if other calls were removed, or if the answer held
-    nothing but thoughts.
+    nothing but thoughts. With `begins_thinking`, the text is held back until its thoughts end; an answer in which they
+    don't is text.
     """
 
-    def __init__(self, offered: Collection[str] = ()) -> None:
+    def __init__(self, offered: Collection[str] = (), *, begins_thinking: bool = False) -> None:
         self.calls: list[ToolCall] = []
         self._has_dropped = False
         self._offered = frozenset(offered)
         self._held = ""
         self._has_text = False
         self._has_thoughts = False
+        self._is_thinking = begins_thinking
 
     @property
     def has_dropped(self) -> bool:
@@ -75,14 +79,25 @@ class MarkupFilter:
 
     def feed(self, text: str) -> str:
         """The text that can be shown after the next piece. What may be the beginning of a call is held back."""
-        if not self._held and not SUSPECT.search(text):
+        if not self._held and not self._is_thinking and not SUSPECT.search(text):
             return self._shown(text)
         self._held += text
+        if self._is_thinking and not self._end_thoughts():
+            return ""
         return self._shown("".join(self._released(is_end=False)))
 
     def close(self) -> str:
         """The rest of the text at the end of the answer. A call without its end is a call."""
+        self._is_thinking = False
         return self._shown("".join(self._released(is_end=True)))
+
+    def _end_thoughts(self) -> bool:
+        """Drop the thoughts once their end is there, or give them up as text beyond the longest. False until then."""
+        end = THOUGHTS_END.search(self._held)
+        if end is not None:
+            self._held, self._has_thoughts = self._held[end.end() :], True
+        self._is_thinking = end is None and len(self._held) < LONGEST_THOUGHTS
+        return not self._is_thinking
 
     def _shown(self, text: str) -> str:
         """The text, without the lines that are left empty before it by thoughts."""
@@ -120,6 +135,12 @@ class MarkupFilter:
                 self.calls.append(ToolCall(f"call_text_{len(self.calls)}", name, arguments))
         self._has_dropped = self._has_dropped or not calls or any(name not in self._offered for name, _ in calls)
         return True
+
+
+def ends_unbegun_thoughts(text: str) -> bool:
+    """True for an answer that begins with thoughts without their opening tag."""
+    end = THOUGHTS_END.search(text)
+    return end is not None and not any(opening in text[: end.start()].lower() for opening in THINKING)
 
 
 def _literal_of(text: str) -> str:

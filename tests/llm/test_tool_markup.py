@@ -93,6 +93,38 @@ def test_thoughts_are_no_text_and_hold_no_call(thoughts: str, size: int) -> None
     assert read(f"{thoughts}\n\nGood evening.", size=size) == ("Good evening.", [], False)
 
 
+@pytest.mark.parametrize("size", SPLITS)
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"Hm, {CALL}\n</think>\n\nGood evening.", "Good evening."),
+        ("<think>Hm.</think>\nGood evening.", "Good evening."),
+        ("Good evening.", "Good evening."),
+    ],
+)
+def test_a_model_that_begins_thinking_shows_what_follows_its_thoughts(text: str, shown: str, size: int) -> None:
+    markup = MarkupFilter({"book"}, begins_thinking=True)
+    assert "".join(markup.feed(text[at : at + size]) for at in range(0, len(text), size)) + markup.close() == shown
+    assert markup.calls == []
+
+
+def test_thoughts_that_end_only_in_words_are_given_up_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("llm.tool_markup.LONGEST_THOUGHTS", 10)
+    markup = MarkupFilter(begins_thinking=True)
+    assert (markup.feed("Good "), markup.feed("evening.")) == ("", "Good evening.")
+
+
+async def test_a_model_that_once_began_thinking_is_held_back_from_then_on(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    thinks = streams(chunk("They greet me."), chunk("</think>"), chunk("Good evening."), chunk(finish="stop"), DONE)
+    url, shown = server.script("case", thinks, thinks), list[list[str]]()
+    for _ in range(2):
+        shown.append([])
+        await client.stream(ask(url), on_text=shown[-1].append, record=records.append)
+    assert ["".join(pieces) for pieces in shown] == ["They greet me.Good evening.", "Good evening."]
+
+
 @pytest.mark.parametrize("thoughts", ["<think>Hm.</think>\n", "<think>Hm, what"])
 def test_an_answer_of_thoughts_alone_is_no_answer(thoughts: str) -> None:
     assert read(thoughts, size=3) == ("", [], True)
