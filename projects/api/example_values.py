@@ -244,6 +244,7 @@ VALUES: Mapping[str, Any] = {
     "ToolVersion.name": "reserve_parking",
     "SecretHeadersRequest.headers": {"Authorization": "Bearer 4f1c"},
     "Effect.result": {"id": "SM4711"},
+    "TurnEffect.result": {"id": "SM4711"},
     "EffectDetail.result": {"id": "SM4711"},
     "Parcel.number": "00340434161094",
     "recipients": ["marta@example.com"],
