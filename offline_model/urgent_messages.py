@@ -86,9 +86,11 @@ def _sentence_of(data: dict[str, Any]) -> str:
     for key in ("message", "text", "summary", "result", "status"):
         if isinstance(data.get(key), str):
             return without_notes(str(data[key]))
-    return ", ".join(
-        f"{key.replace('_', ' ')}: {value}" for key, value in data.items() if not isinstance(value, dict | list)
-    )
+    flat = {key: value for key, value in data.items() if not isinstance(value, dict | list)}
+    inner = next((value for value in data.values() if isinstance(value, dict)), {})
+    if not flat and inner:
+        return _sentence_of(inner)
+    return ", ".join(f"{key.replace('_', ' ')}: {value}" for key, value in flat.items())
 
 
 def _offered(other: Any) -> str:

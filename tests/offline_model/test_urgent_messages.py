@@ -36,3 +36,9 @@ def test_a_customer_hears_nothing_of_servers(error: str) -> None:
 )
 def test_a_failure_is_told_in_the_customers_language(line: str) -> None:
     assert spoken_result(line, language="de") not in ("", spoken_result(line, language="en"))
+
+
+def test_an_answer_within_an_object_is_told() -> None:
+    """Webhooks often wrap what they answer: {"order": {…}}."""
+    assert spoken_result('Depot: {"order": {"status": "shipped"}}') == "Shipped."
+    assert spoken_result('Depot: {"order": {"parcels": 2, "carrier": "DHL"}}') == "Parcels: 2, carrier: DHL."
