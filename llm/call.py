@@ -28,7 +28,7 @@ from llm.prices import Prices, cost_usd
 from llm.redaction import Redactor
 from llm.response_reader import read_answer
 from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, error_report_of, to_llm_error
-from llm.tool_markup import MarkupFilter, ends_unbegun_thoughts
+from llm.tool_markup import MarkupFilter
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason, ToolCall, Usage
 from llm.wire import WireRequest, body_of
 from llm.without_tools import messages_without_tools
@@ -162,7 +162,8 @@ class Call:
             raise
         finally:
             self._usage += self._answer.usage
-            self._features.begins_thinking |= ends_unbegun_thoughts(self._answer.text)
+            is_reply = wire.is_streamed and self._answer.finish is FinishReason.STOP
+            self._features.learn_thinking(self._answer.text, is_reply=is_reply)
         if isinstance(failure, UNHEALTHY):
             breaker.failed(str(self._redacted(failure)))
         else:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from llm.tool_markup import ends_unbegun_thoughts
+
 # How servers report an unsupported parameter. Errors about a value ("is too large") don't match
 UNSUPPORTED = re.compile(
     r"(not|n't|never|no longer|only) (be )?(support|allow|permit|accept|implement|recogni|available|enabled)"
@@ -58,7 +60,7 @@ class Features:
     json_schema: bool = True
     tools: bool = True
     pictures: bool = True
-    # The model's answers begin with thoughts without their opening tag, as one of them did.
+    # The model's answers begin with thoughts without their opening tag, as the last of its replies did.
     begins_thinking: bool = False
 
     def learn(self, report: ErrorReport, *, body: dict[str, Any]) -> bool:
@@ -79,6 +81,17 @@ class Features:
                 drop()
                 return True
         return False
+
+    def learn_thinking(self, text: str, *, is_reply: bool) -> None:
+        """Note whether the model's answers begin with thoughts without their opening tag.
+
+        A whole reply without thoughts shows that they don't, for example if a customer made the model write `</think>`.
+        Other answers show nothing: in a given form, there is no room for thoughts.
+        """
+        if ends_unbegun_thoughts(text):
+            self.begins_thinking = True
+        elif is_reply and text:
+            self.begins_thinking = False
 
     def _use_older_tokens_parameter(self, sent: str) -> None:
         if self.tokens_parameter == sent:

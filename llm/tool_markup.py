@@ -82,7 +82,7 @@ class MarkupFilter:
         if not self._held and not self._is_thinking and not SUSPECT.search(text):
             return self._shown(text)
         self._held += text
-        if self._is_thinking and not self._end_thoughts():
+        if self._is_thinking and not self._end_thoughts(len(text)):
             return ""
         return self._shown("".join(self._released(is_end=False)))
 
@@ -91,9 +91,12 @@ class MarkupFilter:
         self._is_thinking = False
         return self._shown("".join(self._released(is_end=True)))
 
-    def _end_thoughts(self) -> bool:
-        """Drop the thoughts once their end is there, or give them up as text beyond the longest. False until then."""
-        end = THOUGHTS_END.search(self._held)
+    def _end_thoughts(self, added: int) -> bool:
+        """Drop the thoughts once their end is there, or give them up as text beyond the longest. False until then.
+
+        `added` is the number of characters that were not searched before.
+        """
+        end = THOUGHTS_END.search(self._held, max(0, len(self._held) - added - LONGEST_LITERAL))
         if end is not None:
             self._held, self._has_thoughts = self._held[end.end() :], True
         self._is_thinking = end is None and len(self._held) < LONGEST_THOUGHTS

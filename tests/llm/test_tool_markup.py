@@ -125,6 +125,19 @@ async def test_a_model_that_once_began_thinking_is_held_back_from_then_on(
     assert ["".join(pieces) for pieces in shown] == ["They greet me.Good evening.", "Good evening."]
 
 
+async def test_a_reply_without_thoughts_is_the_last_one_held_back(
+    server: FaultServer, client: Client, ask: Ask, records: list[CallRecord]
+) -> None:
+    """A customer can make a model write the end of thoughts."""
+    tricked = streams(chunk("</think>"), chunk("Good evening."), chunk(finish="stop"), DONE)
+    plain = streams(chunk("Good "), chunk("evening."), chunk(finish="stop"), DONE)
+    url, shown = server.script("case", tricked, plain, plain), list[list[str]]()
+    for _ in range(3):
+        shown.append([])
+        await client.stream(ask(url), on_text=shown[-1].append, record=records.append)
+    assert shown == [["Good evening."], ["Good evening."], ["Good ", "evening."]]
+
+
 @pytest.mark.parametrize("thoughts", ["<think>Hm.</think>\n", "<think>Hm, what"])
 def test_an_answer_of_thoughts_alone_is_no_answer(thoughts: str) -> None:
     assert read(thoughts, size=3) == ("", [], True)
