@@ -1,4 +1,4 @@
-"""Writes `tests/long.txt` anew, by the times of this run. Tests that weren't run stay as they are.
+"""Writes `tests/long.txt` anew, by the times of this run. Tests that weren't run stay as they are, unless they are gone.
 
 On a machine that does nothing else: `PYTEST_ADDOPTS='-p tests.durations' bin/test --all`
 """
@@ -25,7 +25,14 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish() -> None:
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        LIST.write_text("".join(f"{name}\n" for name in sorted(long_tests(_seconds, LONG))))
+        LIST.write_text("".join(f"{name}\n" for name in sorted(filter(is_there, long_tests(_seconds, LONG)))))
+
+
+def is_there(name: str) -> bool:
+    """True if the test's file still has a function of its name."""
+    file, _, test = name.partition("::")
+    path = LIST.parent.parent / file
+    return path.is_file() and f"def {test.rpartition('::')[2]}(" in path.read_text()
 
 
 def long_tests(seconds: dict[str, float], before: frozenset[str]) -> set[str]:

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.durations import long_tests
+from tests.durations import is_there, long_tests
 from tests.test_architecture import APART, FLOORS
-from tests.tiers import LONG
 
 ROOT = Path(__file__).resolve().parents[1]
 # Tests of `config` stand in folders of what it starts and answers.
@@ -61,14 +60,10 @@ def test_ci_runs_all_tiers() -> None:
     assert re.search(r"- run: \.ci/run$", (ROOT / ".github" / "workflows" / "ci.yml").read_text(), re.MULTILINE)
 
 
-def test_every_long_test_exists() -> None:
-    missing = []
-    for name in sorted(LONG):
-        file, _, test = name.replace("::", "\0").rpartition("\0")
-        path = ROOT / file.partition("\0")[0]
-        if not path.is_file() or not re.search(rf"def {test}\(", path.read_text()):
-            missing.append(name)
-    assert missing == []
+def test_a_removed_test_leaves_the_list() -> None:
+    assert is_there("tests/test_tiers.py::test_ci_runs_all_tiers")
+    assert not is_there("tests/test_tiers.py::test_that_was_removed")
+    assert not is_there("tests/test_of_no_file.py::test_ci_runs_all_tiers")
 
 
 def test_the_shortest_test_of_a_file_is_never_long() -> None:
