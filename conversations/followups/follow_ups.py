@@ -25,7 +25,8 @@ from jobs.failpoints import failpoint
 from jobs.sweep import sweep_tenants
 from projects.common.phones import zone_of_number
 from projects.models.agent_config import AgentConfig
-from tools.models import Effect
+from tools.models import Effect, EscalationState
+from tools.services.support.escalations import open_request
 
 # A timer this late, because no sweep ran, is recorded as missed.
 MAX_LATE = timedelta(hours=1)
@@ -82,7 +83,9 @@ def _fire(conversation_id: UUID) -> None:
 
 
 def _is_still_wanted(log: ConversationLog, config: AgentConfig) -> bool:
-    """True if the settings and the conversation's state still allow a follow-up. None follows a goodbye."""
+    """True if the settings and the conversation's state still allow a follow-up. None follows a goodbye, and none is
+    written to a customer who waits for a person.
+    """
     is_allowed = bool(follow_up_delay(config, log.conversation.channel))
     is_allowed = (
         is_allowed and log.conversation.status == ConversationStatus.OPEN and log.conversation.operator_id is None
@@ -90,9 +93,10 @@ def _is_still_wanted(log: ConversationLog, config: AgentConfig) -> bool:
     is_allowed = is_allowed and log.conversation.follow_ups < config.follow_up_limit
     last = Turn.objects.filter(conversation=log.conversation, seq=log.conversation.last_turn)
     has_ended = Effect.objects.filter(turn_id__in=last.values("pk"), tool=GOODBYE).exists()
-    return (
-        is_allowed and not has_ended and not is_waiting(log.conversation.pk) and not has_talked_enough(log.conversation)
-    )
+    request = open_request(log.conversation.pk)
+    awaits_person = request is not None and request.state != EscalationState.OFFERED
+    is_allowed = is_allowed and not has_ended and not awaits_person
+    return is_allowed and not is_waiting(log.conversation.pk) and not has_talked_enough(log.conversation)
 
 
 def _queue_follow_up(log: ConversationLog, due_at: datetime) -> None:

@@ -165,6 +165,19 @@ def test_no_follow_up_fires_while_an_operator_has_the_conversation(turns: Turns,
     assert now(turns).last_turn == 1
 
 
+def test_no_follow_up_fires_while_the_customer_waits_for_a_person(turns: Turns) -> None:
+    """Asking who waits whether they are still there would be the wrong way around."""
+    turns.says("Hello.")
+    turns.say("Hello")
+    offer(turns)
+    with turns.tenant.tx():
+        Escalation.objects.update(state=EscalationState.WAITING, requested_at=timezone.now())
+        Conversation.objects.update(follow_up_at=timezone.now() - timedelta(seconds=1))
+    before = now(turns).last_turn
+    fire_follow_ups()
+    assert now(turns).last_turn == before
+
+
 def test_a_takeover_ends_a_reply_that_may_no_longer_be_interrupted(turns: Turns, lucia: User) -> None:
     """A fourth interruption by a message is refused, but not one by an operator."""
     with turns.tenant.tx():
