@@ -41,6 +41,9 @@ In `static/vendor`, each with its license file.
 
 {vendored}
 
+The names of countries and cities in `projects/common` come from the Unicode CLDR (Unicode-3.0, copyright 1991-2025 Unicode, Inc.,
+<https://www.unicode.org/license.txt>), by way of Babel.
+
 ## Packages installed to run Makegood
 
 {run_time}
