@@ -38,6 +38,7 @@ EXCLUSIONS = {f"detect.{rule}" for rule in Rule}
 NOT_LABELED = {
     **{f"{skill}.task": "every other pair measures it" for skill in ("detect", "rerank", "arguments", "thoughts")},
     "detect.relayed": "a case has no words that a tool told",
+    "detect.time": "a case says what is promised, not for when",
     **{rule.id: "a realtime model reads it in a voice session" for rule in RULES if rule.skill == "session"},
     **{rule.id: "a colleague reads the draft before it is sent" for rule in RULES if rule.skill == "draft"},
     **{rule.id: "a colleague reads it beside the original" for rule in RULES if rule.skill == "translate"},
