@@ -12,7 +12,7 @@ import pytest
 
 from tests.tiers import LIST, LONG, name_of
 
-MOST_SECONDS = 0.4
+MOST_SECONDS = 0.3
 
 _seconds: dict[str, float] = defaultdict(float)
 
