@@ -17,6 +17,7 @@ from conversations.common.consents import OPT_INS, WITHDRAWN
 from conversations.context.transcript import TranscriptMessage
 from conversations.models import MessageRole, Turn
 from conversations.prompts.observer import ObservedFact, latest_exchange
+from conversations.turns.number_words import NUMERALS
 from tools.engine.quotes import contains_words
 from tools.engine.words import plain_words
 
@@ -79,8 +80,9 @@ def _has_email(address: str, text: str) -> bool:
 
 
 def _has_words(value: str, text: str) -> bool:
-    """True if the text has every word of the value, also spelled: F-E-R-R-I."""
+    """True if the text has every word of the value, also spelled: F-E-R-R-I. "Four" has 4, and 4 has "four"."""
     words = plain_words(text)
     spelled = {"".join(run.split()) for run in re.findall(r"(?:\b\w\b ?){2,}", " ".join(words))}
+    said = {*words, *spelled, *(NUMERALS[one] for one in words if one in NUMERALS)}
     wanted = plain_words(value)
-    return bool(wanted) and set(wanted) <= {*words, *spelled}
+    return bool(wanted) and all(one in said or NUMERALS.get(one) in said for one in wanted)
