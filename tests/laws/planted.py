@@ -33,6 +33,7 @@ from tools.engine.analysis.exchange import Detections
 from tools.engine.execution import effect_run, rules, run
 from tools.engine.execution.effect_run import EffectRun
 from tools.engine.execution.outcome import Ending, Outcome
+from tools.engine.skills.detect import Unserved
 from tools.models import Effect, EffectState, Evidence
 
 
@@ -107,8 +108,8 @@ def effects_without_jobs(patch: pytest.MonkeyPatch) -> None:
 
 
 def served_counts_as_unserved(patch: pytest.MonkeyPatch) -> None:
-    def unserved(found: Detections, answer: str, **_: Any) -> list[str]:
-        return [one.quote for one in found.without_history.unserved] if found.without_history else []
+    def unserved(found: Detections, answer: str, **_: Any) -> list[Unserved]:
+        return list(found.without_history.unserved) if found.without_history else []
 
     patch.setattr(Detections, "unserved", unserved)
 

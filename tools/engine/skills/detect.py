@@ -168,7 +168,7 @@ async def detect(
         answer=answer,
         summary=summary,
         relayed=[text[:MAX_RELAYED] for text in relayed[-MOST_RELAYED:]],
-        now=f"{said_at:%A %d %B %Y, %H:%M}" if said_at is not None and elsewhere is not None else "",
+        now=moment_of(said_at),
         asks_unserved=elsewhere is not None,
         elsewhere=tool_lines(elsewhere or []),
     )
@@ -181,6 +181,11 @@ async def detect(
         verdicts=[reading for reading in found.verdicts if reading.tool in asked],
         unserved=found.unserved if isinstance(found, Detection) else [],
     )
+
+
+def moment_of(said_at: datetime | None) -> str:
+    """The time of an answer as prompts have it; empty if it isn't known."""
+    return f"{said_at:%A %d %B %Y, %H:%M}" if said_at is not None else ""
 
 
 def tool_lines(tools: Iterable[CompiledTool]) -> list[ToolLine]:

@@ -12,7 +12,7 @@ from llm.client import Client
 from llm.requests import Recorder, structured_request
 from llm.types import ModelSpec
 from tools.engine.catalogue import CompiledTool
-from tools.engine.skills.detect import Exchange, ToolLine, TranscriptLine, tool_lines
+from tools.engine.skills.detect import Exchange, ToolLine, TranscriptLine, moment_of, tool_lines
 
 MAX_OUTPUT_TOKENS = 800
 
@@ -45,6 +45,7 @@ class RerankContext:
     messages: list[TranscriptLine]
     answer: str
     summary: str
+    now: str = ""
 
 
 async def rerank_conflict(
@@ -59,6 +60,7 @@ async def rerank_conflict(
         messages=list(exchange.lines) if needs_history else [],
         answer=exchange.answer,
         summary=exchange.summary if needs_history else "",
+        now=moment_of(exchange.said_at),
     )
     request = structured_request("rerank", context, model=model, max_output_tokens=MAX_OUTPUT_TOKENS)
     return await client.structured(request, output=Ranking, record=record)
