@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -16,11 +15,6 @@ from config.runner.embedded import EmbeddedServices
 pytestmark = pytest.mark.whole
 
 ROOT = Path(__file__).resolve().parents[2]
-# Skips the installation, and prints the arguments for pytest.
-REPEATING_PYTHON = """#!/bin/sh
-[ "$1" != -I ] || { shift 3 && exec "$@"; }
-[ "$2" != pytest ] || printf "%s\\n" "$@"
-"""
 
 
 def serve(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -54,32 +48,3 @@ def test_an_invalid_setting_is_reported_in_one_sentence(tmp_path: Path) -> None:
 
 def test_an_invalid_port_is_rejected() -> None:
     assert "a port is a number from 0 to 65535" in serve("--port", "99999").stderr
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A copy of bin/ whose Python only prints its arguments."""
-    shutil.copytree(ROOT / "bin", tmp_path / "bin")
-    (tmp_path / "config" / "runner").mkdir(parents=True)
-    shutil.copy(ROOT / "config" / "runner" / "python.sh", tmp_path / "config" / "runner")
-    python = tmp_path / ".venv" / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.write_text(REPEATING_PYTHON)
-    python.chmod(0o755)
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("given", "passed"),
-    [
-        ([], ["-m", "not slow", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]),
-        (["tests/one.py", "-k", "a b"], ["-m", "not slow", "tests/one.py", "-k", "a b"]),
-        (["--slow", "-q"], ["-q"]),
-        (["-m", "browser"], ["-m", "browser"]),
-        (["--maxfail=1"], ["-m", "not slow", "--maxfail=1"]),
-    ],
-)
-def test_slow_tests_run_only_on_request(checkout: Path, given: list[str], passed: list[str]) -> None:
-    env = {name: value for name, value in os.environ.items() if name != "MAKEGOOD_TEST_PROCESSES"}
-    run = subprocess.run([checkout / "bin" / "test", *given], capture_output=True, text=True, check=True, env=env)
-    assert run.stdout.splitlines() == ["-m", "pytest", *passed]
