@@ -23,7 +23,7 @@ Ask = Callable[..., str]
 
 @pytest.fixture
 def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    """What bin/test gives to pytest, in a tree with one test."""
+    """The arguments that bin/test gives to pytest, in a tree with one test."""
     monkeypatch.delenv("MAKEGOOD_TEST_PROCESSES", raising=False)
     for folder in ("bin", "config/runner", "tests"):
         (tmp_path / folder).mkdir(parents=True)

@@ -63,11 +63,8 @@ where organization_id = %s and effect_id = %s
 """)
 # Whoever calls at ten says so afterwards. An effect's end is recorded by itself.
 BY_HAND_GRACE = timedelta(minutes=20)
-_OVERDUE = """
-select distinct organization_id from tools_promise
-where state = 'open' and due_at <= clock_timestamp()
-  and (effect_id is not null or due_at <= clock_timestamp() - interval '20 minutes')
-"""
+# The tenants to look at. `_break_overdue` gives a person's promises their grace.
+_OVERDUE = "select distinct organization_id from tools_promise where state = 'open' and due_at <= clock_timestamp()"
 
 
 @dataclass(frozen=True)
@@ -200,11 +197,9 @@ def settle_promises(effect: Effect) -> None:
     """Settle an effect's promises in the transaction that changes its state.
 
     Done keeps them if there is evidence, also broken ones; failed breaks them, also those that the effect itself had kept;
-    cancelled withdraws them. While a message's
-    receipt is awaited they stay open, and if it never comes, or an unproven one disputes it, staff has the deadline for people
-    to answer. Promises of a
-    held effect move to the effect it duplicates. In any other state they stay open: an effect on its way owns them, and
-    staff owns those whose outcome is unknown.
+    cancelled withdraws them. While a message's receipt is awaited they stay open, and if it never comes, or an unproven one
+    disputes it, staff has the deadline for people to answer. Promises of a held effect move to the effect it duplicates. In
+    any other state they stay open: an effect on its way owns them, and staff owns those whose outcome is unknown.
     """
     if effect.state == EffectState.HELD and effect.repeats is not None:
         Promise.objects.filter(effect=effect, state=PromiseState.OPEN).update(effect_id=effect.repeats)
