@@ -8,7 +8,7 @@ from uuid import UUID
 
 from console.timestamps import Timestamp, format_timestamp
 from conversations.channels.outgoing import LANE as CHANNEL
-from todos.approvals.job_keys import next_attempts as next_attempts_of_run
+from todos.approvals.job_keys import next_attempts_of as next_attempts_of_runs
 from todos.models import TodoCall
 from tools.engine.ledger import OPEN
 from tools.engine.next_attempts import next_attempts
@@ -26,6 +26,6 @@ def next_attempts_of(effects: Iterable[Effect], *, zone: str, now: datetime | No
 
 
 def _of_todos(effects: Sequence[Effect]) -> dict[UUID, datetime]:
-    calls = TodoCall.objects.filter(effect__in=effects).select_related("step__approval")
-    approvals = {call.step.approval_id: call.step.approval for call in calls}
-    return {pk: at for approval in approvals.values() for pk, at in next_attempts_of_run(approval, effects).items()}
+    by_id = {effect.pk: effect for effect in effects}
+    calls = TodoCall.objects.filter(effect__in=effects).values_list("step__approval_id", "effect_id")
+    return next_attempts_of_runs((approval_id, by_id[effect_id]) for approval_id, effect_id in calls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from uuid import UUID
@@ -206,11 +206,14 @@ def _rows(promises: list[Promise], *, zone: str, now: datetime) -> list[Row]:
     todos = todos_for(promises)
     due = next_attempts_of((promise.effect for promise in promises if promise.effect), zone=zone, now=now)
     return [
-        replace(
-            _row(
-                promise, conversations.get(promise.conversation_id), names, todo_of(promise, todos), zone=zone, now=now
-            ),
+        _row(
+            promise,
+            conversations.get(promise.conversation_id),
+            names,
+            todo_of(promise, todos),
             next_attempt=due.get(promise.effect_id) if promise.effect_id else None,
+            zone=zone,
+            now=now,
         )
         for promise in promises
     ]
@@ -261,6 +264,7 @@ def _row(
     names: Mapping[UUID, str],
     todo: Todo | None,
     *,
+    next_attempt: Timestamp | None,
     zone: str,
     now: datetime,
 ) -> Row:
@@ -292,7 +296,7 @@ def _row(
         owner=owner,
         needs_owner=is_open and promise.owner == PromiseOwner.STAFF and not owner and not is_in_outbox,
         is_in_outbox=is_in_outbox,
-        next_attempt=None,
+        next_attempt=next_attempt,
         todo_id=todo.pk if todo is not None and is_open else None,
         evidence=EVIDENCE.get(promise.evidence, ""),
         can_be_kept=promise.state in (PromiseState.OPEN, PromiseState.BROKEN) and not is_undecided,

@@ -15,7 +15,7 @@ from tools.models import Effect
 
 def queue_retry(todo: Todo, approval: Approval, effect: Effect, *, at: datetime) -> None:
     """Queue another attempt at an effect that wasn't sent."""
-    _queue(todo, _retry_key(approval, effect), run_after=at)
+    _queue(todo, _retry_key(approval.pk, effect), run_after=at)
 
 
 def queue_callback_check(todo: Todo, approval: Approval, effect: Effect, *, at: datetime) -> None:
@@ -30,15 +30,20 @@ def queue_continuation(todo: Todo, approval: Approval, effect: Effect, *, answer
 
 def next_attempts(approval: Approval, effects: Iterable[Effect]) -> dict[UUID, datetime]:
     """The times of the effects' next attempts, by id: another job, still queued, will make them."""
-    effect_ids = {_retry_key(approval, effect): effect.pk for effect in effects if effect.attempts}
+    return next_attempts_of((approval.pk, effect) for effect in effects)
+
+
+def next_attempts_of(runs: Iterable[tuple[UUID, Effect]]) -> dict[UUID, datetime]:
+    """The same for effects of several approvals, each with its approval's id, in one query."""
+    effect_ids = {_retry_key(approval_id, effect): effect.pk for approval_id, effect in runs if effect.attempts}
     if not effect_ids:
         return {}
     waiting = Job.objects.filter(key__in=effect_ids, state=State.QUEUED).values_list("key", "run_after")
     return {effect_ids[key]: run_after for key, run_after in waiting}
 
 
-def _retry_key(approval: Approval, effect: Effect) -> str:
-    return f"todo:{approval.pk}:attempt:{effect.pk}:{effect.attempts + 1}"
+def _retry_key(approval_id: UUID, effect: Effect) -> str:
+    return f"todo:{approval_id}:attempt:{effect.pk}:{effect.attempts + 1}"
 
 
 def _queue(todo: Todo, key: str, *, run_after: datetime | None = None) -> None:
