@@ -9,7 +9,6 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
-from console.agent.abilities import list_abilities
 from console.agent.form_fields import FormFields
 from console.agent.sections import BUSINESS, HOURS, OTHER_TABS, SECTIONS, Section, complete
 from console.agent.step_tools import step_tools
@@ -81,9 +80,6 @@ def form_context(
     if section is HOURS:
         with tenant_tx(entry.project.organization.pk):
             context["is_example"] = are_example_hours(entry.project, document["hours"])
-    if section.slug == "abilities":
-        with tenant_tx(entry.project.organization.pk):
-            context["abilities"] = list_abilities(entry.project)
     return context
 
 

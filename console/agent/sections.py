@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.agent.form_fields import FormFields
-from console.agent.forms import abilities, behaviour, business, hours, models, rows, scenarios
+from console.agent.forms import behaviour, business, escalation, hours, models, rows, scenarios
 from console.agent.nested_form_data import Node
 from projects.common.translation import lazy
 from projects.models.agent_config import AgentConfig
@@ -100,12 +100,11 @@ SECTIONS = (
         problems=behaviour.problems,
     ),
     Section(
-        "abilities",
-        lazy("Abilities"),
-        lazy("Tools the agent can use while it replies, and when it escalates."),
-        abilities.read,
-        abilities.show,
-        has_budget=True,
+        "escalation",
+        lazy("Escalation"),
+        lazy("When and how the agent brings in a person, and who must prove who they are."),
+        escalation.read,
+        escalation.show,
     ),
     MODELS,
     Section(

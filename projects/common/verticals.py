@@ -24,31 +24,28 @@ class Vertical:
 
     name: str
     title: str
-    lead: str
     capabilities: frozenset[Capability]
 
 
-def _preset(name: str, title: str, lead: str, *more: Capability) -> Vertical:
-    return Vertical(name, title, lead, frozenset({Capability.TICKET_ESCALATION, *more}))
+def _preset(name: str, title: str, *more: Capability) -> Vertical:
+    return Vertical(name, title, frozenset({Capability.TICKET_ESCALATION, *more}))
 
 
 VERTICALS: Mapping[str, Vertical] = {
     vertical.name: vertical
     for vertical in (
-        _preset("generic", lazy("Any business"), lazy("Hands over to a person.")),
-        _preset("ecommerce", lazy("Online shop"), lazy("Looks orders up."), Capability.ORDER_STATUS),
+        _preset("generic", lazy("Any business")),
+        _preset("ecommerce", lazy("Online shop"), Capability.ORDER_STATUS),
         _preset(
             "help_center",
             lazy("Help center"),
-            lazy("Opens tickets and shows articles."),
             Capability.TICKETING,
             Capability.KB_ARTICLE_CARD,
         ),
-        _preset("bookings", lazy("Bookings"), lazy("Books tables, rooms and appointments.")),
+        _preset("bookings", lazy("Bookings")),
         _preset(
             "ecommerce_help_center",
             lazy("Online shop with a help center"),
-            lazy("Looks orders up, opens tickets and shows articles."),
             Capability.ORDER_STATUS,
             Capability.TICKETING,
             Capability.KB_ARTICLE_CARD,
@@ -56,7 +53,6 @@ VERTICALS: Mapping[str, Vertical] = {
         _preset(
             "healthcare",
             lazy("Healthcare"),
-            lazy("Books appointments, and opens tickets for the team."),
             Capability.TICKETING,
         ),
     )

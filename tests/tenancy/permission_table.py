@@ -310,7 +310,7 @@ AGENT_SECTIONS = (
     "agent/intents",
     "agent/hours",
     "agent/behaviour",
-    "agent/abilities",
+    "agent/escalation",
     "agent/models",
     "agent/fields",
     "agent/todos",

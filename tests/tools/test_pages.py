@@ -1,4 +1,4 @@
-"""Pages of the agent's abilities and of the tool catalogue."""
+"""Settings that decide which tools are offered, and the pages of the tool catalogue."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
+from console.agent.sections import SECTIONS
+from console.tools.ability_list import ABILITIES
 from projects.agents.drafts import publish_draft
 from projects.agents.services import latest_agent_version
 from projects.models import AgentVersion
@@ -17,6 +19,7 @@ from tests.tenancy.conftest import browser
 from tools.engine.catalogue import is_called_by_model
 from tools.engine.registry import builtin_tools
 
+BUSINESS = ("agent_name", "business_name", "business_context", "style", "vertical")
 CALLED = sorted(name for name, tool in builtin_tools().items() if is_called_by_model(tool))
 
 
@@ -25,7 +28,7 @@ def owner(tenant: Tenant) -> Client:
     return browser(tenant.owner)
 
 
-def page_of(tenant: Tenant, section: str = "abilities") -> str:
+def page_of(tenant: Tenant, section: str) -> str:
     return reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": section})
 
 
@@ -35,12 +38,17 @@ def version(tenant: Tenant) -> AgentVersion:
 
 
 def form(tenant: Tenant, **changes: Any) -> dict[str, Any]:
-    standing = {"started_from": version(tenant).number, "vertical": "generic", "which_tools": "all"}
-    return {**standing, "caller_verification": "none", **changes}
+    return {"started_from": version(tenant).number, "caller_verification": "none", **changes}
 
 
-def save_and_publish(owner: Client, tenant: Tenant, **changes: Any) -> None:
-    assert owner.post(page_of(tenant), form(tenant, **changes)).status_code == 302
+def business(tenant: Tenant, **changes: Any) -> dict[str, Any]:
+    document = version(tenant).document
+    return form(tenant, **{name: document[name] for name in BUSINESS} | changes)
+
+
+def save_and_publish(owner: Client, tenant: Tenant, section: str = "escalation", **changes: Any) -> None:
+    typed = business(tenant) if section == "business" else form(tenant)
+    assert owner.post(page_of(tenant, section), typed | changes).status_code == 302
     with tenant.tx():
         publish_draft(tenant.project, started_from=latest_agent_version(tenant.project).number, author=tenant.owner)
 
@@ -55,17 +63,16 @@ def offered(tenant: Tenant, channel: str = "chat") -> set[str]:
 def test_a_vertical_offers_its_tools(owner: Client, tenant: Tenant) -> None:
     """From the first turn after the change is published."""
     assert "open_ticket" not in offered(tenant)
-    save_and_publish(owner, tenant, vertical="help_center")
+    save_and_publish(owner, tenant, "business", vertical="help_center")
     assert "open_ticket" in offered(tenant)
 
 
 @pytest.mark.requirement("W02")
 def test_only_tools_that_are_switched_on_are_offered(owner: Client, tenant: Tenant) -> None:
-    save_and_publish(owner, tenant, which_tools="chosen", **{"enabled_tools.end_call": "on"})
+    for key in (ability.key for ability in ABILITIES if ability.reply and ability.key != "endings"):
+        owner.post(reverse("ability", args=[tenant.project.slug, key]), {"trigger": "reply", "value": "off"})
     assert version(tenant).config.enabled_tools == ["end_call"]
     assert offered(tenant, "phone") == {"end_call"}
-    save_and_publish(owner, tenant)
-    assert version(tenant).config.enabled_tools is None
 
 
 @pytest.mark.requirement("F09")
@@ -75,56 +82,65 @@ def test_an_escalation_rule_offers_its_tool(owner: Client, tenant: Tenant) -> No
     assert "send_sms" in offered(tenant)
 
 
+def test_an_ability_is_switched_in_one_place(owner: Client, tenant: Tenant) -> None:
+    """The settings have no second list of tools, whose draft would contradict the switches."""
+    for section in SECTIONS:
+        page = owner.get(page_of(tenant, section.slug)).content.decode()
+        assert 'name="enabled_tools' not in page, section.slug
+    owner.post(reverse("ability", args=[tenant.project.slug, "flags"]), {"trigger": "reply", "value": "off"})
+    before = version(tenant).config.enabled_tools
+    save_and_publish(owner, tenant, caller_verification="code")
+    assert version(tenant).config.enabled_tools == before
+    assert before
+    assert "flag_caller" not in before
+
+
 @pytest.mark.requirement("F06")
 def test_a_tool_with_a_closed_gate_shows_the_reason(owner: Client, tenant: Tenant) -> None:
-    abilities = {one.name: one for one in owner.get(page_of(tenant)).context["abilities"]}
-    assert sorted(abilities) == CALLED
-    assert abilities["end_call"].why_not == ""
-    assert abilities["end_call"].where == "phone"
-    assert abilities["transfer_call"].why_not == "no transfer number is set up"
-    owner.post(page_of(tenant), form(tenant, which_tools="chosen"))
-    after = {one.name: one for one in owner.get(page_of(tenant)).context["abilities"]}
-    assert after["end_call"].why_not == ""
+    page = owner.get(reverse("ability", args=[tenant.project.slug, "transfers"]), {"channel": "phone"})
+    assert page.context["ability"].reply.why_not == "No transfer number is set up"
 
 
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"vertical": "bakery"}, "Choose a kind of business from the list."),
         ({"caller_verification": "dna"}, "Choose a level from the list."),
         (
             {"escalation_rules.0.when": "", "escalation_rules.0.action": "message"},
             "Enter a condition, or remove the rule.",
         ),
         ({"escalation_rules.0.when": "x", "escalation_rules.0.action": "shout"}, "Choose whether to transfer"),
-        ({"which_tools": "chosen", "enabled_tools.x y": "on"}, "Choose tools from the list."),
     ],
 )
 def test_invalid_settings_are_refused(owner: Client, tenant: Tenant, changes: dict[str, str], sentence: str) -> None:
     before = version(tenant).number
-    response = owner.post(page_of(tenant), form(tenant, **changes))
+    response = owner.post(page_of(tenant, "escalation"), form(tenant, **changes))
     assert response.status_code == 422
     assert sentence in response.content.decode()
     assert version(tenant).number == before
 
 
+def test_an_unknown_kind_of_business_is_refused(owner: Client, tenant: Tenant) -> None:
+    response = owner.post(page_of(tenant, "business"), business(tenant, vertical="bakery"))
+    assert response.status_code == 422
+    assert "Choose a kind of business from the list." in response.content.decode()
+
+
 def test_the_history_shows_the_changes(owner: Client, tenant: Tenant) -> None:
-    """No list means every tool; an empty list means none."""
     rule = {"escalation_rules.0.when": "they ask for the chef", "escalation_rules.0.action": "message"}
-    changes = form(tenant, vertical="ecommerce", which_tools="chosen", caller_verification="code", **rule)
-    owner.post(page_of(tenant), changes)
+    owner.post(page_of(tenant, "business"), business(tenant, vertical="ecommerce"))
+    save_and_publish(owner, tenant, caller_verification="code", **rule)
     found = owner.get(page_of(tenant, "history")).context["comparison"]["changes"]
     said = {change.label: (change.before, change.after) for change in found}
     assert said["Kind of business"] == ("Bookings", "Online shop")
-    assert said["Tools it can use"] == ("all available tools", "none")
     assert said["Caller verification"] == ("never asked", "by a one-time code")
     assert said["Escalation “they ask for the chef”"] == ("", "they ask for the chef (then: they get a text)")
 
 
 def test_a_viewer_cannot_change_anything(tenant: Tenant, viewer: Any) -> None:
     client = browser(viewer)
-    assert client.get(page_of(tenant)).status_code == 200
-    assert client.post(page_of(tenant), form(tenant)).status_code == 403
+    assert client.get(page_of(tenant, "escalation")).status_code == 200
+    assert client.post(page_of(tenant, "escalation"), form(tenant)).status_code == 403
 
 
 @pytest.mark.requirement("F06", "L15")

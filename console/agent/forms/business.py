@@ -1,4 +1,4 @@
-"""Business: agent and business names, context, style."""
+"""Business: agent and business names, kind, context, style."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any
 
 from console.agent.form_fields import FormFields
 from console.agent.nested_form_data import Node, text_of
+from projects.common.verticals import VERTICALS
 
-FIELDS = ("agent_name", "business_name", "business_context", "style")
+FIELDS = ("agent_name", "business_name", "vertical", "business_context", "style")
+KINDS = [(kind.name, kind.title) for kind in VERTICALS.values()]
 
 
 def read(entries: Node) -> dict[str, Any]:
@@ -15,4 +17,4 @@ def read(entries: Node) -> dict[str, Any]:
 
 
 def show(document: dict[str, Any], fields: FormFields) -> dict[str, Any]:
-    return {name: fields.field(name, document.get(name, "")) for name in FIELDS}
+    return {name: fields.field(name, document.get(name, "")) for name in FIELDS} | {"verticals": KINDS}

@@ -16,9 +16,5 @@ if (form) {
   packWhole(form);
   suggestNames(form);
   tryModels(form);
-  // Toggling a tool selects "Only selected tools".
-  form.querySelector(".ag-tools")?.addEventListener("change", () => {
-    form.querySelector("[name=which_tools][value=chosen]").checked = true;
-  });
 }
 document.querySelector(".ag-nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

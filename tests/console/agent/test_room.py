@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.urls import reverse
 
 from projects.agents.prompt_budget import prompt_budget, size_advice
 from projects.agents.prompt_size import PromptSize, measure_prompt
@@ -55,7 +56,7 @@ def test_tool_definitions_count_toward_the_prompt(owner: Settings) -> None:
 
 def test_the_page_shows_the_remaining_prompt_budget(owner: Settings) -> None:
     budget = prompt_budget(weight_of(owner))
-    for section in ("business", "scenarios", "procedures", "intents", "abilities"):
+    for section in ("business", "scenarios", "procedures", "intents"):
         page = owner.page(section)
         assert f'<p class="ag-kb">{budget.total} <small>of 25 kB' in page
         assert f'<dd class="tn text-end ag-left">{budget.room}</dd>' in page
@@ -110,12 +111,13 @@ def test_a_refusal_appears_on_the_saved_page_and_names_the_largest_field(owner: 
     assert "Shorten the business context or the procedures by " in page
 
 
-def test_tools_without_budget_are_refused_at_their_field(owner: Settings) -> None:
+def test_a_tool_without_budget_is_not_switched_on(owner: Settings) -> None:
     put(owner, enabled_tools=[], procedures=[{"title": "Deposits", "text": "y" * 2_000}] * 3)
     put(owner, business_context=words(owner, room=100))
-    response = owner.change("abilities", which_tools="all")
-    assert response.status_code == 422
-    assert 'id="enabled_tools-error"' in response.content.decode()
+    address = reverse("ability", args=[owner.tenant.project.slug, "bookings"])
+    page = owner.client.post(address, {"trigger": "reply", "value": "on"}, follow=True).content.decode()
+    assert "Requests are limited to 25 kB" in page
+    assert owner.document["enabled_tools"] == []
 
 
 def test_oversized_settings_may_shrink_step_by_step(owner: Settings) -> None:
