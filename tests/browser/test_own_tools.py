@@ -24,6 +24,8 @@ def test_the_form_creates_a_tool_that_the_agent_calls(page: Page, app: App, tena
     open_page(page, app, "tools/custom/new")
     page.get_by_label("Name", exact=True).fill(NAME)
     page.get_by_label("Description", exact=True).fill("Looks up what is in stock.")
+    page.get_by_label("Address", exact=True).fill("example.com")
+    expect(page.locator("#form")).to_contain_text("Address can't be called: The URL must begin with http")
     page.get_by_label("Address", exact=True).fill("https://example.com/kitchen")
     moments = page.get_by_role("group", name="When it may run")
     expect(moments.get_by_role("checkbox", checked=True)).to_have_count(2)

@@ -258,7 +258,8 @@ def test_a_misspelled_field_gets_a_suggestion() -> None:
     ],
 )
 def test_a_blocked_address_is_refused_at_save(url: str, reason: str) -> None:
-    assert both(webhook(url=url)) == ("action.options.url", f"action.options.url can't be called. {reason}")
+    way = "Use an address such as https://api.example.com/action."
+    assert both(webhook(url=url)) == ("action.options.url", f"action.options.url can't be called: {reason} {way}")
 
 
 @pytest.mark.parametrize("url", ["https://{{host}}/", "https://example.com/{order}", "https://example.com/?a={b}"])

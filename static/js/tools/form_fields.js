@@ -163,11 +163,18 @@ export class Fields {
     const slot = fits.sort((a, b) => b.path.length - a.path.length)[0];
     if (!slot) return false;
     slot.element.append(
-      h("p", { class: "form-err", "data-s": problem.tone }, icon("alert-circle"), h("span", {}, problem.message)),
+      h("p", { class: "form-err", "data-s": problem.tone }, icon("alert-circle"), h("span", {}, inWords(problem))),
     );
     if (problem.tone === "bad") controlOf(problem.path)?.setAttribute("aria-invalid", "true");
     return true;
   }
+}
+
+/** A problem's sentence with the label of its field in place of the path. */
+export function inWords({ path, message }) {
+  const control = path && document.querySelector(`#form [data-path="${CSS.escape(path)}"]`);
+  const label = control?.labels?.[0]?.textContent.trim() || control?.ariaLabel;
+  return label && message.startsWith(`${path} `) ? label + message.slice(path.length) : message;
 }
 
 /** The control at a path, or at its deepest part that has one. */

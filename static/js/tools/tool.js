@@ -10,6 +10,7 @@ import { resolveConflict } from "./conflict.js";
 import { ask, sayRemoved, showSecret } from "./dialog.js";
 import { Draft, pretty } from "./draft.js";
 import { DefinitionForm } from "./form.js";
+import { inWords } from "./form_fields.js";
 import { JsonEditor } from "./json_editor.js";
 import { PageForm } from "./page_form.js";
 import { Rehearsal } from "./rehearsal.js";
@@ -177,7 +178,7 @@ class Tool {
   }
 
   refuse() {
-    this.toast.error(this.draft.mistakes[0].message);
+    this.toast.error(inWords(this.draft.mistakes[0]));
     const wrong = this.isFormShown && document.querySelector("#form [aria-invalid]");
     if (wrong) wrong.focus();
     else if (!this.isFormShown) this.editor.goTo(this.editor.problems[0] ?? { line: 1, column: 1 });

@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from outbound.errors import BlockedAddress, InvalidRequest
 from outbound.guard import Guard
 from outbound.headers import check_headers
+from projects.common.stored_sentences import translated
 from projects.records.attributes import type_name
 from tools.engine.definition import (
     BODILESS,
@@ -124,7 +125,11 @@ def url_problems(url: Any, *, path: str) -> Iterator[Problem]:
         try:
             Guard(allow=settings.OUTBOUND_ALLOW).check_url(url)
         except BlockedAddress as error:
-            yield Problem(path, gettext("%(path)s can't be called. %(error)s") % {"path": path, "error": error})
+            yield Problem(
+                path,
+                gettext("%(path)s can't be called: %(error)s Use an address such as https://api.example.com/action.")
+                % {"path": path, "error": translated(str(error))},
+            )
 
 
 def _query_problems(query: Any, *, path: str) -> Iterator[Problem]:
