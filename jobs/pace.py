@@ -1,7 +1,7 @@
 """The pace of a worker process at one tenant's jobs, by how late its event loop is.
 
-Slots bound the jobs that wait for a model or an endpoint. What a process can compute is less: a hundred answers that
-arrive together keep its loop busy for half a second, in which another tenant's reply stands still. So a tenant's share
+Slots bound the jobs that wait for a model or an endpoint. A process can compute fewer at once: a hundred answers that
+arrive together keep its loop busy for half a second and delay another tenant's reply by as much. So a tenant's share
 grows while the loop is on time and is halved when it is late. Few tenants ever meet it, because it counts only above
 FEWEST jobs at once.
 """

@@ -1,11 +1,11 @@
 """The slots of a worker process: the number of jobs of a lane that it runs at once, in all and of one tenant.
 
-A tenant may hold as many slots as are free: a single tenant half of them, n tenants one (n+1)th each. So a tenant that
-nobody competes with uses much of the process, and the next tenant finds a free slot at once. The rule needs nothing
+A tenant may hold as many slots as are free: a single tenant half of them, n tenants one (n+1)th each. So a tenant
+without competition uses much of the process, and the next tenant finds a free slot at once. The rule needs nothing
 but the process's own jobs, so it holds for any number of processes.
 
-Tenants with a model endpoint of their own have slots of their own: however many sign up and let their model be slow,
-the slots of the others stay free.
+Tenants with a model endpoint of their own have separate slots, so that their slow models never take the slots of the
+others.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def render(skill: str, context: Any, *, stable: Hashable = None) -> Prompt:
     Without one, the system part is rendered each time.
     """
     variables = _Fields(context)
-    # Prompts are in English, whoever's request causes them.
+    # Prompts are in English, in every language of a request.
     with override(LANGUAGE):
         system = _system_of(skill, variables, stable=stable)
         user = part_template(skill, USER).render(_StrictContext(variables))

@@ -1,8 +1,8 @@
 """Tool calls and thoughts that a model writes into its text, on servers that don't parse them.
 
 `<tool_call>{…}</tool_call>` and its relatives never become text. A call of an offered tool, given as JSON, is taken as
-a tool call, as servers with a parser do; other markup is dropped. So are thoughts (`<think>…</think>`), whatever is in
-them.
+a tool call, as servers with a parser do; other markup is dropped. So are thoughts (`<think>…</think>`) with all their
+content.
 """
 
 from __future__ import annotations

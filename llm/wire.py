@@ -73,7 +73,7 @@ def _response_format(schema: OutputSchema) -> dict[str, Any]:
 
 
 def unseen_pictures(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages with a note that there are pictures which can't be shown."""
+    """The messages with a note that their pictures can't be shown."""
     return _with_pictures(messages, ())
 
 

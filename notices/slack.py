@@ -40,7 +40,7 @@ LANE = "notice_slack"
 FIELD = "notice_settings.slack_url"
 MOST_LISTED = 20
 LONGEST_ERROR = 300
-# A limit of Slack's holds messages up for so long, whatever it says.
+# A limit of Slack's delays messages for so long at most, even if it asks for more.
 LONGEST_PAUSE_SECONDS = 3_600
 MOST_PATIENCE = timedelta(days=1)
 TEST = lazy("This is a test notification from Makegood.")

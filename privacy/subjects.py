@@ -42,7 +42,7 @@ class SubjectIds:
 
     @property
     def named(self) -> Ids:
-        """The ids by which notices and stored responses name what belongs to the customer."""
+        """Ids of the customer's records, by which notices and stored responses refer to them."""
         return (
             self.personas | self.conversations | self.todos | self.tickets | self.bookings | self.effects | self.others
         )

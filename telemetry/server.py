@@ -26,8 +26,8 @@ def may_read(authorization: str, *, token: str) -> bool:
 def serve_metrics(address: tuple[str, int], *, render: Callable[[], bytes], token: str = "") -> Server | None:
     """Serve the page from a thread. Returns None, with a line in the log, if the address can't be used.
 
-    Several processes of a machine may share an address: each serves the figures of all. Without a token, whoever
-    reaches the address may read it.
+    Several processes of a machine may share an address: each serves the figures of all. Without a token, anyone
+    who reaches the address may read it.
     """
     try:
         server = Server(address, render=render, token=token)

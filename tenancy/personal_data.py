@@ -80,7 +80,7 @@ class TableContents:
 
     @property
     def name(self) -> str:
-        """The table's name in an export, such as `messages`, whatever the reader's language."""
+        """The table's name in an export, such as `messages`, in English for every reader."""
         with override(None):
             return str(self.model._meta.verbose_name_plural).replace(" ", "_").lower()
 

@@ -358,7 +358,7 @@ def test_models_do_not_import_services() -> None:
     assert [str(found) for found in models if found.target in APPS and words & set(found.module.split(".")[1:2])] == []
 
 
-def test_what_each_table_holds_about_people_is_declared() -> None:
+def test_every_table_declares_its_personal_data() -> None:
     """A new table, or a new column for texts, is declared in `personal_data.py` of its app. Erasure follows that."""
     # Imported here: bench.picture reads the tables of rooms in this module without Django's models.
     from privacy.registry import TABLES

@@ -1,4 +1,4 @@
-"""When effects are tried again, whatever retries them: a reply, a todo, the calendar or a messenger."""
+"""Times of the next attempts of effects, which a reply, a todo, the calendar or a messenger makes."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ SUBJECTS: Mapping[str, str] = {
     "todos": plazy("exported", "the todos"),
     "usage": plazy("exported", "the usage"),
 }
-# Their subject is the type's name; earlier entries have its title in the language of whoever wrote them.
+# Their subject is the type's name; earlier entries have its title in their author's language.
 OF_INTEGRATIONS = (AuditAction.CONNECTED, AuditAction.CONNECTION_CHANGED, AuditAction.DISCONNECTED)
 # Fields whose values are a word of ours.
 WORDED = {"language", "published", "switched_on", "developer_tools", "position", "scheme", "call_button"}

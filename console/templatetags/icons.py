@@ -1,7 +1,7 @@
 """The icons of the console's pages. A builtin library of its templates: `{% icon "check" %}`, `{% icon "bell" "mg-i-lg" %}`.
 
-A page contains the lines of its icons. Those of another file are put in place after the page's first layout, which is done
-again then. Scripts, which draw later, refer to the same sprite.
+A page contains the drawings of its icons, because an icon of another file arrives after the first layout and causes a second
+one. Scripts draw later and refer to the sprite.
 """
 
 from __future__ import annotations

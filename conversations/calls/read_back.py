@@ -1,7 +1,7 @@
 """Words and function calls of a gap, read back from a call's session as far as the provider gives them.
 
-The provider gives an item only by its id. The ids that are known are those of the caller's speech, which is reported when
-it begins, and that of the newest item: a new item is told which one it follows.
+The provider returns an item only by its id. Two kinds of ids are known: those of the caller's speech, which is reported when
+it begins, and the newest item's, which each new item names as its predecessor.
 """
 
 from __future__ import annotations

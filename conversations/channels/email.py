@@ -54,7 +54,7 @@ class Email(Provider):
     receipt = b'{"ok": true}', "application/json"
 
     def account_of(self, connection: Connection) -> str:
-        """The mailbox's address, the same whatever brings its e-mails."""
+        """The mailbox's address, by which it is known under every provider."""
         return mail_settings(connection).address
 
     def read_secret(self, document: Any) -> str:

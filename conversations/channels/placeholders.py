@@ -48,7 +48,7 @@ def with_lines(content: str, item: IncomingMessage, lines: Sequence[str]) -> str
 
 
 def says_the_same(one: str, other: str) -> bool:
-    """True if two contents have the same words, whatever became of their files."""
+    """True if two contents have the same words. Their files may differ."""
     return _words(one) == _words(other)
 
 

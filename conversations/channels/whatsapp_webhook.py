@@ -46,7 +46,7 @@ def parse_webhook(body: bytes, *, number_id: str) -> Sequence[Item]:
     if not isinstance(document, dict) or document.get("object") != "whatsapp_business_account":
         raise MalformedWebhook("The webhook is of no WhatsApp business account.")
     items = [item for change in _changes(document) for item in _items(change, number_id)]
-    # Oldest first, whatever the order of the batch.
+    # Oldest first: a batch may have any order.
     return sorted(items[:MOST_ITEMS], key=_moment_of)
 
 

@@ -66,8 +66,9 @@ def read_shopper(project: Project, persona_id: UUID) -> Mapping[str, Any]:
 
 
 def find_customer(project: Project, *, conversation_id: UUID | None, persona_id: UUID | None) -> UUID | None:
-    """The customer of the conversation, or the given one or whom they were merged into. Raises ApiError if the project
-    has no such conversation or customer.
+    """The customer of the conversation, or else the given one. A merged customer counts as the one they were merged into.
+
+    Raises ApiError if the project has no such conversation or customer.
     """
     if persona_id is not None:
         persona_id = _persona(project, persona_id).pk

@@ -25,7 +25,7 @@ def media_line(label: str, seconds: int | None, transcript: str) -> str:
 
 
 def is_file_line(line: str) -> bool:
-    """True for a line that stands for a file, whatever became of it."""
+    """True for a line that stands for a file, also for one that couldn't be fetched."""
     return bool(_BEGINNING.match(line))
 
 

@@ -23,7 +23,7 @@ ROLES = {
 # Upper limit for messages that no summary covers yet; it applies when a summary is late or fails.
 MAX_MESSAGES = 200
 MAX_BYTES = 12_000
-# The newest messages always stay in a prompt, whatever their size.
+# The newest messages always stay in a prompt, however large they are.
 MIN_MESSAGES = 4
 MAX_MESSAGE_BYTES = 6_000
 ELLIPSIS = " […] "

@@ -1,4 +1,4 @@
-"""Contents of files, wherever they are: the row is read in a transaction, and the content after it.
+"""Contents of files, in any storage: the row is read in a transaction, and the content after it.
 
 >>> with tenant_tx(organization_id):
 ...     content = content_of(Attachment.objects.select_related("object").get(pk=pk))

@@ -1,7 +1,7 @@
 """The upkeep of objects: writes the planned ones, and deletes those that nothing needs any more.
 
 A content is stored in its row first. A worker then writes the object and lets the row point to it, so that an upload
-never waits for a storage. A worker that dies is followed by another, which writes the same object again.
+never waits for a storage. If the worker dies, another one writes the same object again.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ def reopen_request(conversation_id: UUID, escalation_id: UUID, *, by: User) -> N
 
 
 def request_again(log: ConversationLog, escalation_id: UUID, *, by: User) -> bool:
-    """Return a resolved request to whoever has claimed it and still has the conversation; otherwise it waits again.
+    """Return a resolved request to the operator who claimed it, if they still have the conversation; else it waits again.
     Return False if it isn't resolved or another one is open.
     """
     is_call, operator = traits_of(log.conversation.channel).is_voice, log.conversation.operator_id

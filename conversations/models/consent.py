@@ -31,7 +31,7 @@ class ConsentChange(TenantModel):
     """A consent that was given or withdrawn.
 
     `recipient` is the number in digits or the lower-case address that the customer had then, or "". The newest change
-    at a recipient holds for whoever uses it. Changes outlive the conversation that `conversation_id` names.
+    at a recipient holds for every customer who uses it. Changes outlive the conversation that `conversation_id` names.
     """
 
     project = TenantForeignKey("projects.Project", related_name="+")

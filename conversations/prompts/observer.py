@@ -84,7 +84,7 @@ class ObserverContext:
 
 
 def output_of(turn_context: TurnContext) -> type[Observation]:
-    """The output model: quality is scored on voice channels and wherever the project enables it."""
+    """The output model: quality is scored on voice channels, and on the others if the project enables it."""
     return RatedObservation if _is_rated(turn_context) else Observation
 
 

@@ -81,7 +81,7 @@ def store_facts(
 ) -> StoredFacts:
     """Add valid facts to the write batch. A weaker reading never replaces a stronger one. Locks the customer's fields.
 
-    A consent changes by the customer's own words whatever was known, and is recorded in its history.
+    The customer's own words change a consent regardless of what was known. The change is recorded in its history.
     A field of the scope `conversation` is stored with the turn's conversation, and compared with its values alone. A
     fact needs the customer's own words (`fact_evidence`), and a new number or address their confirmation
     (`contact_changes`). `transcript` is the text the facts were read from: the turn's exchange and the messages before

@@ -60,7 +60,7 @@ def flag_unanalyzed(log: ConversationLog, turn: Turn, *, reason: str) -> None:
 
 
 def unflag_unanalyzed(log: ConversationLog, turn: Turn) -> None:
-    """Withdraw that flag, because the analysis runs again. An earlier reason becomes the flag."""
+    """Withdraw the flag of a failed analysis, because it runs again. An earlier reason becomes the flag again."""
     log.add_event(ANALYSIS_REOPENED, payload={"turn": str(turn.pk)})
     _withdraw(log, _not_analyzed(turn.seq))
 
@@ -72,7 +72,7 @@ def flag_unread_files(log: ConversationLog, message: Message, *, reason: str) ->
 
 
 def unflag_unread_files(log: ConversationLog, message: Message) -> None:
-    """Withdraw that flag, because they are attached after all. An earlier reason becomes the flag."""
+    """Withdraw the flag of unread files once they are attached. An earlier reason becomes the flag again."""
     log.add_event(FILES_REOPENED, payload={"message": str(message.pk)})
     _withdraw(log, _unread_files(message.seq))
 

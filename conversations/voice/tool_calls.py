@@ -105,7 +105,7 @@ class StartedCall:
 async def handle_tool_call(call: LiveCall) -> CallAnswer:
     """Execute one call of a live session's model. Every error is returned as a string the model can read.
 
-    Tenant, customer and call are the session's, whatever the arguments say.
+    Tenant, customer and call come from the session, never from the arguments.
     """
     started = await in_db(_begin, call)
     if isinstance(started, Repeat):

@@ -96,7 +96,7 @@ class OfflineMessengers:
         return _bot_answer({"file_id": found.id, "file_size": len(found.content), "file_path": found.id})
 
     async def _file(self, request: web.Request) -> web.Response:
-        """Give a file out, to whoever knows its id."""
+        """Serve a file to anyone who knows its id."""
         found = self._files.find(request.match_info["id"])
         if found is None:
             raise web.HTTPNotFound

@@ -110,7 +110,7 @@ class _Filler:
         return asked[1] if asked else None
 
     def _placed(self, about: str, name: str, schema: dict[str, Any]) -> Any:
-        """Days and times in the form that everything else reads."""
+        """A field's value; days and times in ISO form."""
         found = self._finder.find(name, schema)
         if IS_DAY.search(about) and schema.get("type") in (None, "string") and schema.get("format") != "date-time":
             day = self._finder.slots.get("date") or getattr(find_day(self._finder.everything), "value", "")

@@ -39,7 +39,7 @@ from tools.models import (
 from tools.services.bookings.services import cancel
 from tools.services.calendar.event_sync import plan_sync
 
-# A worker's attempt at an effect is over by then, whatever its state says.
+# A worker's attempt at an effect is over by then, even if its state is still `sending`.
 LONGEST_ATTEMPT = timedelta(minutes=5)
 
 

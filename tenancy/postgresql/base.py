@@ -72,7 +72,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return self.connection is not None and self.connection.pgconn.status != ConnStatus.OK
 
     def begin_outage(self) -> None:
-        """Let one thread at a time connect, and forget the connections of the pool, which are as silent."""
+        """Let one thread at a time connect, and drop the pool's connections, which don't answer either."""
         if not self._outage.is_on:
             self._outage.begin()
             if self.pool:

@@ -148,7 +148,7 @@ class _Session:
 
 
 class _LoaderConfig:
-    """The configuration for reading rows: that of a connection in UTC, which Django gives all of ours."""
+    """The configuration for reading rows: that of a connection in UTC, as all of Django's are."""
 
     adapters = AdaptersMap(psycopg.adapters)
     connection = None

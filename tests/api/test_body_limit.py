@@ -419,7 +419,7 @@ def test_an_email_may_be_longer(server: Address) -> None:
     assert ask(server, f"Content-Length: {LONGEST_MAIL + 1}\r\n", path=MAIL).status == 413
 
 
-def test_of_an_email_over_what_is_kept_the_beginning_is_passed_on(server: Address) -> None:
+def test_the_beginning_of_an_oversized_email_is_passed_on(server: Address) -> None:
     body = bytes(MAIL_LIMIT + 1)
     assert ask(server, f"Content-Length: {len(body)}\r\n", body, path=MAIL).status == 200
 

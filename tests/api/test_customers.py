@@ -101,7 +101,7 @@ def test_a_customer_is_found_by_exact_contacts(api: Client, ada: str, query: dic
         {"phone": "+393475550142", "external_id": "other"},
     ],
 )
-def test_nobody_is_found_by_a_part_or_by_another_contact(api: Client, ada: str, query: dict[str, str]) -> None:
+def test_a_search_by_part_of_a_contact_finds_no_customer(api: Client, ada: str, query: dict[str, str]) -> None:
     assert api.get("/api/v1/personas", query).json()["results"] == []
 
 

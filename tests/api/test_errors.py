@@ -76,7 +76,7 @@ def test_a_view_without_a_scope_admits_nobody(api: Client) -> None:
     assert error_of(api.get("/api/v1/no-scopes"), status=500)["code"] == "server_error"
 
 
-def test_a_wrong_method_is_405_and_names_those_that_are_right(api: Client) -> None:
+def test_a_wrong_method_is_405_with_the_allowed_methods(api: Client) -> None:
     response = api.delete("/api/v1/notes")
     error = error_of(response, status=405)
     assert (error["code"], response.headers["Allow"] in error["message"]) == ("method_not_allowed", True)

@@ -140,7 +140,7 @@ def test_broken_json_is_refused_with_its_position() -> None:
 @pytest.mark.parametrize(
     "body", [b"\xef\xbb\xbf{}", b"{'a':1}", b"{} {}", b'{"a":01}', b'{"a":"\x00"}', b"{" * 32, b'{"a']
 )
-def test_what_is_almost_json_is_refused(body: bytes) -> None:
+def test_malformed_json_is_refused(body: bytes) -> None:
     assert refusal(body).code == "invalid_json"
 
 

@@ -50,7 +50,7 @@ def test_no_key_is_401_with_a_challenge(database: None) -> None:
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Bearer ", "Basic abc", "mg_0123abcd_" + "x" * 43])
-def test_a_header_of_another_form_is_told_the_form(database: None, header: str) -> None:
+def test_a_malformed_header_gets_the_expected_form(database: None, header: str) -> None:
     """A key without the word before it was called unknown, expired or revoked."""
     response = Client().get(NOTES, headers={"Authorization": header})
     assert error_of(response, status=401)["code"] == "not_authenticated"

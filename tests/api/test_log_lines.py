@@ -140,7 +140,7 @@ def test_a_json_error_has_its_type_and_its_calls() -> None:
         GiveUp("my secret wish"),
     ],
 )
-def test_what_somebody_wrote_is_not_logged_with_an_error(error: Exception) -> None:
+def test_user_text_is_not_logged_with_an_error(error: Exception) -> None:
     """Values of libraries' messages come from requests, rows and models."""
     record = record_of("failed", exc_info=raised(error))
     assert "my secret wish" not in JsonFormatter().format(record)
@@ -148,7 +148,7 @@ def test_what_somebody_wrote_is_not_logged_with_an_error(error: Exception) -> No
     assert type(error).__name__ in JsonFormatter().format(record)
 
 
-def test_the_cause_of_an_error_is_logged_without_what_somebody_wrote() -> None:
+def test_the_cause_of_an_error_is_logged_without_user_text() -> None:
     wish = " ".join(("my", "secret", "wish"))
     try:
         try:

@@ -43,7 +43,7 @@ def test_unrelated_parameters_are_ignored(api: Client, address: str) -> None:
     assert api.get(f"/api/v1/{address}").status_code == 200
 
 
-def test_a_word_of_its_own_is_not_a_misspelling(api: Client) -> None:
+def test_an_unrelated_parameter_is_not_a_misspelling(api: Client) -> None:
     assert api.get("/api/v1/promises?trace=1").status_code == 200
 
 

@@ -43,7 +43,7 @@ def test_boxes_stand_in_the_order_of_the_table() -> None:
         assert list(layer.rooms)[: len(ordered)] == ordered
 
 
-def test_what_stands_apart_imports_nothing_and_nothing_imports_it() -> None:
+def test_a_separate_room_has_no_imports_and_no_importers() -> None:
     apart = {layer.name for layer in layers() if layer.is_apart}
     crossing = [
         f"{importer} imports {target}"

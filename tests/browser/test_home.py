@@ -113,7 +113,7 @@ def test_the_text_of_a_chart_keeps_its_size_and_nothing_is_cut_off(page: Page, a
     assert len(heights) == 1
 
 
-def test_what_waits_appears_by_itself_with_the_count_of_the_inbox(page: Page, app: App) -> None:
+def test_new_work_appears_live_with_the_inbox_count(page: Page, app: App) -> None:
     talk(app.tenant, "Hi")
     open_page(page, app, "")
     expect(page.locator("#needs-you")).to_contain_text("All clear")

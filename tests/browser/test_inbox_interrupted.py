@@ -38,7 +38,7 @@ def answers(app: App) -> list[str]:
         return list(Message.objects.filter(role=MessageRole.OPERATOR).values_list("content", flat=True))
 
 
-def test_a_lost_connection_is_named_and_what_is_typed_is_sent_once_when_it_is_back(
+def test_a_draft_is_sent_once_after_a_lost_connection(
     page: Page, app: App, taken: Conversation, complaints: Complaints
 ) -> None:
     complaints.provoke("ERR_INTERNET_DISCONNECTED")
@@ -60,7 +60,7 @@ def test_a_lost_connection_is_named_and_what_is_typed_is_sent_once_when_it_is_ba
     assert answers(app) == [f"{TYPED} eight."]
 
 
-def test_a_page_whose_session_ended_leads_to_the_sign_in_and_keeps_what_is_typed(
+def test_an_ended_session_leads_to_the_sign_in_and_keeps_the_draft(
     page: Page, app: App, taken: Conversation, complaints: Complaints
 ) -> None:
     """After the next sign-in, the answer goes on where it ended."""
@@ -76,7 +76,7 @@ def test_a_page_whose_session_ended_leads_to_the_sign_in_and_keeps_what_is_typed
     assert answers(app) == []
 
 
-def test_a_conversation_says_that_its_session_ended_and_stays_with_what_is_typed(
+def test_an_open_conversation_reports_an_ended_session_and_keeps_the_draft(
     page: Page, app: App, taken: Conversation, complaints: Complaints
 ) -> None:
     """After a sign-in in another tab, the same page sends it."""
@@ -110,9 +110,7 @@ def test_a_form_whose_session_ended_stays_until_it_can_be_saved(page: Page, app:
     expect(page.get_by_label("Agent name")).to_have_value("Bruno")
 
 
-def test_what_is_typed_sent_and_dropped_before_the_scripts_run_is_neither_lost_nor_mixed(
-    page: Page, app: App, taken: Conversation
-) -> None:
+def test_input_before_the_scripts_run_is_neither_lost_nor_mixed(page: Page, app: App, taken: Conversation) -> None:
     release = hold_back(page, "**/js/inbox/page.js")
     open_page(page, app, f"inbox/{taken.pk}", until="commit")
     page.locator("#say").press_sequentially("Yes.")
@@ -126,7 +124,7 @@ def test_what_is_typed_sent_and_dropped_before_the_scripts_run_is_neither_lost_n
     assert answers(app) == ["Yes."]
 
 
-def test_what_is_typed_right_after_the_takeover_is_the_answer(page: Page, app: App) -> None:
+def test_keys_right_after_the_takeover_go_into_the_answer(page: Page, app: App) -> None:
     row = talk(app.tenant, "Is Friday free?", name="Jonas Weber", flag="look")
     open_page(page, app, f"inbox/{row.pk}")
     release = hold_back(page, "**/take-over")

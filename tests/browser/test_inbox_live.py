@@ -87,7 +87,7 @@ def test_a_draft_is_written_into_the_composer_and_not_sent(page: Page, app: App)
     expect(field).to_have_value("")
 
 
-def test_what_was_typed_while_a_draft_is_written_stays(page: Page, app: App) -> None:
+def test_text_typed_during_a_draft_stays(page: Page, app: App) -> None:
     row = taken_over(app)
 
     def late(route: Route) -> None:

@@ -55,7 +55,7 @@ def test_a_setting_is_found_by_a_word_of_it(page: Page, app: App) -> None:
     expect(page).to_have_url(re.compile("/agent/hours$"))
 
 
-def test_what_is_typed_before_the_palette_is_loaded_is_searched_and_opened(page: Page, app: App) -> None:
+def test_keys_typed_before_the_palette_loads_are_searched(page: Page, app: App) -> None:
     release = hold_back(page, "**/js/palette.js")
     open_page(page, app, "promises", until="commit")
     page.get_by_role("heading", level=1).wait_for()
@@ -90,7 +90,7 @@ def test_single_keys_stay_off_on_every_page_once_turned_off(page: Page, app: App
     expect(combobox(page)).to_be_focused()
 
 
-def test_what_the_palette_doesnt_find_is_searched_in_the_inbox(page: Page, app: App) -> None:
+def test_the_palette_falls_back_to_the_inbox_search(page: Page, app: App) -> None:
     open_page(page, app, "promises")
     page.keyboard.press("Control+k")
     page.keyboard.type("zanzibar & co")

@@ -139,7 +139,7 @@ def test_notifications_are_turned_on_and_off_in_a_browser(push_page: Page, app: 
     assert (stored(app), push_page.evaluate("localStorage.getItem('played-subscription')")) == ([], None)
 
 
-def test_a_browser_that_another_person_had_turned_on_is_let_go(push_page: Page, app: App) -> None:
+def test_a_browser_of_another_person_is_unsubscribed(push_page: Page, app: App) -> None:
     """As the session of whoever was there before ended without signing out."""
     turn_on(push_page, app)
     with app.tenant.tx():

@@ -234,7 +234,7 @@ def store(app: App, content: str, blocks: list[dict[str, object]]) -> None:
         opened.add_message(MessageRole.AGENT, content, turn=None, idn="agent_message", blocks=blocks)
 
 
-def test_what_a_visitor_types_survives_the_end_of_the_reply(page: Page, app: App, shop: Shop, placed: Placed) -> None:
+def test_a_visitors_draft_survives_the_end_of_the_reply(page: Page, app: App, shop: Shop, placed: Placed) -> None:
     """The reply ends while the form is open. Its block comes from the database now, with the keys in another order."""
     app.model.script("reply", fault="hang")
     page.goto(shop.address(placed.key))

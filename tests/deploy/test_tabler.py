@@ -42,7 +42,7 @@ def trimmer() -> ModuleType:
         ),
     ],
 )
-def test_what_no_page_uses_is_left_out(css: str, kept: str, trimmer: ModuleType) -> None:
+def test_unused_rules_are_left_out(css: str, kept: str, trimmer: ModuleType) -> None:
     assert trimmer.trim(css, own="") == kept
 
 

@@ -70,7 +70,7 @@ LOST = [Exchange(calls=(KITCHEN,), dies_at="effect.bytes_out"), Weather("busy"),
 @ORDINARY
 @given(scenario=scenarios(acts=3))
 @example(scenario=LOST)
-def test_five_sentences_hold_whatever_happens(run: Run, scenario: Scenario) -> None:
+def test_the_five_laws_hold_under_faults(run: Run, scenario: Scenario) -> None:
     assert run(scenario) == []
 
 

@@ -293,7 +293,7 @@ def test_a_worker_that_lost_its_job_writes_nothing(
     assert (len(service.log), len(rows(tenant, PushMessage)), rows(tenant)[0].sent_at) == (1, 1, None)
 
 
-def test_what_is_raised_anew_while_its_message_leaves_is_sent_again(
+def test_a_notice_raised_again_during_its_message_is_sent_again(
     tenant: Tenant, service: Target, turn_on: TurnOn, raised: Raise
 ) -> None:
     turn_on()
@@ -383,7 +383,7 @@ def wrong(**changes: str) -> dict[str, str]:
         (wrong(auth="A" * 10_000), "auth"),
     ],
 )
-def test_what_no_push_service_gave_is_refused(settings: Any, posted: dict[str, str], field: str) -> None:
+def test_an_invalid_push_subscription_is_refused(settings: Any, posted: dict[str, str], field: str) -> None:
     settings.OUTBOUND_ALLOW = []
     with pytest.raises(ApiError) as refused:
         checked_receiver(**posted)
@@ -404,9 +404,7 @@ def test_a_person_has_a_limited_number_of_browsers(tenant: Tenant, turn_on: Turn
     assert len(rows(tenant)) == MOST_BROWSERS
 
 
-def test_who_leaves_the_organization_is_sent_nothing(
-    tenant: Tenant, service: Target, turn_on: TurnOn, raised: Raise
-) -> None:
+def test_a_former_member_is_sent_nothing(tenant: Tenant, service: Target, turn_on: TurnOn, raised: Raise) -> None:
     colleague = member_of(tenant, Role.OPERATOR)
     turn_on(colleague)
     raised()

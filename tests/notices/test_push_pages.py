@@ -105,16 +105,14 @@ def test_a_renewed_browser_reaches_a_new_organization(
     assert [row.browser for row in stored(stranger)] == [known]
 
 
-def test_what_was_removed_elsewhere_is_not_renewed(owner: Client, tenant: Tenant, played: PlayedBrowser) -> None:
+def test_a_browser_removed_elsewhere_is_not_renewed(owner: Client, tenant: Tenant, played: PlayedBrowser) -> None:
     known = post(owner, played)["browser"]
     signed_in(tenant.owner).post(f"/account/browsers/{known}/remove")
     assert (post(owner, played, before=known), stored(tenant)) == ({"browser": ""}, [])
     assert "data-push-here" not in account(owner)
 
 
-def test_the_browser_of_whoever_was_there_before_is_not_taken_over(
-    owner: Client, tenant: Tenant, played: PlayedBrowser
-) -> None:
+def test_the_previous_persons_browser_is_not_taken_over(owner: Client, tenant: Tenant, played: PlayedBrowser) -> None:
     known = post(owner, played)["browser"]
     colleague = signed_in(member_of(tenant, Role.OPERATOR))
     assert post(colleague, played, before=known) == {"browser": ""}

@@ -48,14 +48,14 @@ def talk(*said: str, **values: Any) -> list[str]:
         "why is nobody answering",
     ],
 )
-def test_who_waits_for_a_person_hears_that_none_has_joined(said: str) -> None:
+def test_a_waiting_customer_hears_that_nobody_has_joined_yet(said: str) -> None:
     assert "None of my colleagues has joined yet." in reply_to(said, history=ASKED_PERSON)
     button = said_by("Get me a human now", "With the button below, a colleague is asked to take over here.")
     assert "None of my colleagues has joined yet." in reply_to(said, history=button)
 
 
 @pytest.mark.parametrize("said", ["Is anybody there?", "anyone?", "hello?"])
-def test_who_asked_for_nobody_is_asked_what_they_need(said: str) -> None:
+def test_are_you_there_is_answered_with_a_question(said: str) -> None:
     answer = reply_to(said, history=GREETED)
     assert answer == "Yes, I'm here. What can I do for you?"
 
@@ -146,7 +146,7 @@ def test_the_customers_own_details_are_told_back(said: str) -> None:
         ([], "No, that hasn't been done so far."),
     ],
 )
-def test_a_deed_is_told_as_it_stands(actions: Sequence[Action], words: str) -> None:
+def test_an_actions_state_is_told_truthfully(actions: Sequence[Action], words: str) -> None:
     assert words in reply_to("Did you send it?", history=GREETED, actions=actions)
 
 
@@ -175,7 +175,7 @@ def test_no_reply_is_said_twice_in_a_row(messages: list[str]) -> None:
         ("Lea Sand, lea@example.org", "Lea Sand"),
     ],
 )
-def test_what_was_just_told_is_not_asked_for(said: str, name: str) -> None:
+def test_a_fact_just_given_is_not_asked_for(said: str, name: str) -> None:
     assert facts_in(said)["name"] == name
     answer = reply_to(
         said, history=said_by("A table for two on Friday at 8pm", "Which phone number can we reach you on?")
@@ -210,7 +210,7 @@ def test_passing_it_on_is_promised_once() -> None:
     assert [reply.count("I'll pass it on") for reply in replies] == [0, 0, 1, 0]
 
 
-def test_who_asks_what_it_can_do_learns_who_answers() -> None:
+def test_a_question_about_the_agent_is_answered_with_its_name() -> None:
     assert reply_to("What can you do?", history=GREETED).startswith("I'm Nello, the digital assistant of")
 
 
@@ -309,7 +309,7 @@ def test_a_new_number_is_asked_back_once() -> None:
 
 
 @pytest.mark.parametrize("said", ["What do you offer?", "So what do you do?", "Was bieten Sie an?"])
-def test_who_asks_what_is_offered_hears_how_the_business_describes_itself(said: str) -> None:
+def test_a_question_about_the_offer_is_answered_with_the_description(said: str) -> None:
     about = "A hair salon in Brooklyn for women and men. Cuts from 40 dollars. Phone 718 555 0100."
     answer = reply_to(said, context=about, history=GREETED)
     assert answer == "A hair salon in Brooklyn for women and men. Cuts from 40 dollars."

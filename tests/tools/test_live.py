@@ -591,7 +591,7 @@ def test_the_phone_token_is_stored_nowhere(live: Live, bell: Probe, caplog: pyte
 
 @pytest.mark.requirement("F14")
 @pytest.mark.parametrize("missing", ["channel", "callerPhone", "interactionId"])
-def test_what_a_phone_context_is_read_for_is_required(live: Live, missing: str) -> None:
+def test_the_required_fields_of_a_phone_context_are_checked(live: Live, missing: str) -> None:
     context = {name: value for name, value in live.context.items() if name != missing}
     with pytest.raises(ContextRefused, match=rf"context\.{missing}: Field required"):
         live.read(context)

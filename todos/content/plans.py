@@ -61,7 +61,7 @@ def require_tool(name: str, known: Mapping[str, CompiledTool]) -> None:
 def tool_problem(tool: CompiledTool | None, name: str, *, is_planned: bool = False) -> str:
     """The reason why the tool can't run in a todo, as a sentence; empty if it can.
 
-    An effect that a conversation has planned runs whatever the tool's triggers.
+    An effect that a conversation has planned runs regardless of the tool's triggers.
     """
     if tool is None:
         return gettext("Tool %(name)s no longer exists.") % {"name": name}

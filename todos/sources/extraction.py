@@ -46,7 +46,7 @@ def extracted_types(project_id: UUID) -> QuerySet[TodoType]:
 
 
 def todos_of(conversation_id: UUID) -> list[Todo]:
-    """All todos of a conversation, oldest first, whatever their status."""
+    """All todos of a conversation in any status, oldest first."""
     return list(Todo.objects.filter(conversation_id=conversation_id).order_by("created_at", "id"))
 
 

@@ -20,7 +20,7 @@ WAIT_SECONDS = 30
 def cancel_booking(project: Project, reference: BookingReference, context: ToolContext) -> Outcome:
     """Cancel the booking, once per effect. If several match, none is guessed; the agent asks.
 
-    A number and a name, which others may know, cancel nothing: the booking must be proved to be the customer's.
+    The customer must prove that the booking is theirs. A number and a name are no proof, because others may know them.
     """
     if done := cancelled_by_effect(project, context.effect_id):
         return _cancelled(done, project, context)

@@ -16,7 +16,7 @@ WAIT_SECONDS = 30
 
 
 def search_booking(project: Project, reference: BookingReference, context: ToolContext) -> Outcome:
-    """Return the customer's upcoming bookings. The code, which opens a booking, is told only to whom it is proved."""
+    """Return the customer's upcoming bookings. The code, which gives access to a booking, is told only after a proof."""
     search = search_bookings(reference, context, project)
     shown = [(booking, is_proven(booking, search.clue)) for booking in search.found]
     rows = [(booking_data if proven else guarded_data)(booking, project) for booking, proven in shown]

@@ -61,7 +61,7 @@ set state = %s, evidence = %s, owner = '', reason = case state when 'broken' the
 where organization_id = %s and effect_id = %s
   and (state = 'open' or (%s and state = 'broken') or (%s and state = 'kept' and evidence = 'effect'))
 """)
-# Whoever calls at ten says so afterwards. An effect's end is recorded by itself.
+# A colleague who calls at ten says so afterwards. An effect's end is recorded by itself.
 BY_HAND_GRACE = timedelta(minutes=20)
 # The tenants to look at. `_break_overdue` gives a person's promises their grace.
 _OVERDUE = "select distinct organization_id from tools_promise where state = 'open' and due_at <= clock_timestamp()"

@@ -1,7 +1,7 @@
 """Receipts of effects: how far a provider says that a message came. A receipt only moves forward.
 
 Every change is compare-and-set, under the lock of what the effect belongs to. A provider may report before an attempt's
-own outcome is stored, or after its worker died: the report then stands on the effect, and the effect's end obeys it.
+own outcome is stored, or after its worker died: the effect keeps the report, which then decides its outcome.
 """
 
 from __future__ import annotations

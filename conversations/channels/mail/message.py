@@ -1,4 +1,4 @@
-"""An e-mail that arrived, whatever brought it, and the item that it becomes."""
+"""An e-mail as received from any provider, and the item made of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""E-mails in their own form (RFC 5322): headers, the text, and the files, whatever their author got wrong."""
+"""Parser of raw e-mails (RFC 5322): headers, text and files. It tolerates malformed ones."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def _begin(job: ClaimedJob) -> Look:
 
 
 def _store(job: ClaimedJob, look: Look, new: NewMails) -> None:
-    """Store what is new, each e-mail for itself, and then where the next look begins."""
+    """Store the new e-mails one by one, and then the position at which the next look begins."""
     for mail in new.mails:
         try:
             item = item_of(mail, own_address=mail_settings(look.connection).address)

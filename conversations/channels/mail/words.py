@@ -52,8 +52,8 @@ class _Page:
 
 
 def read_html(html: str) -> str:
-    """The text of an HTML page, without scripts, styles and markup. Takes time in proportion to its length, whatever is
-    wrong with it, unlike the library's parser.
+    """The text of an HTML page, without scripts, styles and markup. Takes time in proportion to its length,
+    even for malformed pages, unlike the library's parser.
     """
     page = _Page()
     for text, tag in _tags(html[:LONGEST_HTML]):

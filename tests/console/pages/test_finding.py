@@ -189,7 +189,7 @@ def test_a_conversation_that_goes_on_is_found_once(tenant: Tenant) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "archive-", "x", "archive-x"])
-def test_a_place_that_is_none_is_the_beginning(text: str) -> None:
+def test_an_invalid_cursor_is_the_beginning(text: str) -> None:
     assert Place.parse(text) is None
 
 

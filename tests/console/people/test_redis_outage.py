@@ -23,7 +23,7 @@ def read_only_redis() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("page", ["account_login", "account_signup"])
-def test_who_signs_in_while_redis_refuses_writes_is_told_to_try_again(
+def test_a_sign_in_while_redis_refuses_writes_says_to_try_again(
     tenant: Tenant, read_only_redis: None, page: str
 ) -> None:
     browser = Client(raise_request_exception=False)

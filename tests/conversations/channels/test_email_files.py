@@ -120,7 +120,7 @@ def test_a_file_that_is_not_kept_leaves_a_sentence(
 
 
 @pytest.mark.parametrize("content", [None, 1, "%%%", "A", "\ud800"])
-def test_a_content_that_is_none_breaks_nothing(content: Any, mailbox: Mailbox) -> None:
+def test_an_undecodable_attachment_breaks_nothing(content: Any, mailbox: Mailbox) -> None:
     file = {"Name": "a.pdf", "ContentType": "application/pdf", "Content": content}
     assert mailbox.post(mailbox.mail(Attachments=[file])).status_code == 200
     assert mailbox.words() == ["A table\n\nDo you have a table?\n[File: a.pdf]"]

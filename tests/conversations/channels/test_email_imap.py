@@ -180,7 +180,7 @@ def test_connecting_says_at_once_what_is_wrong(mailbox: Mailbox, server: ImapSer
     assert shown["webhook"] == ""
 
 
-def test_a_certificate_of_nobody_is_refused(mailbox: Mailbox, tls: ssl.SSLContext) -> None:  # noqa: F811
+def test_an_untrusted_certificate_is_refused(mailbox: Mailbox, tls: ssl.SSLContext) -> None:  # noqa: F811
     with ImapServer(tls) as stranger:
         assert "certificate" in connect(mailbox, stranger)["problem"]
         assert stranger.folder.asked == []
@@ -266,7 +266,7 @@ def test_an_old_email_is_stored_and_not_answered(
 
 
 @pytest.mark.short_leases
-def test_a_worker_that_dies_at_it_is_followed_by_another(
+def test_another_worker_continues_after_a_crash(
     mailbox: Mailbox,
     server: ImapServer,
     read: Callable[[], None],

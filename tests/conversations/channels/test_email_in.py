@@ -119,7 +119,7 @@ def test_a_proven_address_is_the_customer_who_has_it(mailbox: Mailbox) -> None:
     ],
     ids=["nothing", "another signer", "two results", "another envelope", "failed"],
 )
-def test_an_address_that_nobody_vouches_for_is_nobodys(mailbox: Mailbox, headers: Any) -> None:
+def test_an_unverified_address_joins_no_customer(mailbox: Mailbox, headers: Any) -> None:
     mailbox.write()
     mailbox.write(headers=headers, is_proven=False)
     unproven = f"{ANNA} (unproven)"

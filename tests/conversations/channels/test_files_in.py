@@ -136,7 +136,7 @@ def test_a_file_that_is_not_kept_leaves_a_sentence_and_the_turn_goes_on(
 
 
 @pytest.mark.parametrize("path", ["../bot/sendMessage", "/etc/passwd", "files/a?b", "http://10.0.0.1/a", "a b", ""])
-def test_a_path_that_is_none_is_not_asked_for(path: str, bot: Bot, worker: object, model: ScriptedModel) -> None:
+def test_an_invalid_path_is_not_fetched(path: str, bot: Bot, worker: object, model: ScriptedModel) -> None:
     """It becomes part of an address that holds the bot's token."""
     bot.telegram.file_path = path
     photo(bot)

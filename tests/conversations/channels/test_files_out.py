@@ -44,7 +44,7 @@ def test_an_answer_of_a_file_alone_is_that_file(chat: Bot) -> None:
     assert [call.method for call in chat.telegram.calls[-2:]] == ["sendMessage", "sendDocument"]
 
 
-def test_a_picture_that_telegram_takes_for_none_goes_as_a_document(chat: Bot) -> None:
+def test_a_picture_that_telegram_rejects_goes_as_a_document(chat: Bot) -> None:
     refusal = {"ok": False, "error_code": 400, "description": "Bad Request: PHOTO_INVALID_DIMENSIONS"}
     chat.telegram.faults["sendPhoto"] = [(400, refusal)]
     answer_with(chat.tenant, PNG)

@@ -67,6 +67,6 @@ def test_opening_the_page_tells_it(untold: Bot) -> None:
     assert len(untold.telegram.of("setWebhook")) == 1
 
 
-def test_who_may_not_connect_tells_nothing(untold: Bot) -> None:
+def test_a_member_without_the_right_registers_no_webhook(untold: Bot) -> None:
     look(untold, "viewer")
     assert untold.telegram.of("setWebhook") == []

@@ -145,7 +145,7 @@ def test_a_video_keeps_its_caption_and_is_not_transcribed(
         ("video", PNG, "what it was sent as"),
     ],
 )
-def test_one_that_is_not_kept_says_why(
+def test_a_dropped_media_file_says_why(
     kind: str, content: bytes, reason: str, bot: Bot, worker: object, model: ScriptedModel
 ) -> None:
     send(bot, kind, content, duration=7)

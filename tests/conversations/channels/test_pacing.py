@@ -33,7 +33,7 @@ def test_a_limit_holds_back_the_other_chats(bot: Bot, worker: object, model: Scr
 
 
 @pytest.mark.slow
-def test_more_than_the_provider_allows_goes_out_whole(bot: Bot, worker: object, model: ScriptedModel) -> None:
+def test_a_burst_over_the_providers_limit_goes_out_whole(bot: Bot, worker: object, model: ScriptedModel) -> None:
     """Also at a pace above the limit: none is lost, none is sent twice."""
     bot.telegram.per_second = 8
     for chat in range(1_000, 1_120):

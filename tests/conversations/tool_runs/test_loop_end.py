@@ -59,7 +59,7 @@ def test_a_model_that_never_stops_calling_is_answered_with_the_results(turns: Tu
     assert (turn.status, turn.reply.content) == (TurnStatus.DONE, "The bell was rung.")
 
 
-def test_a_model_of_which_no_call_succeeded_ends_in_an_apology(turns: Turns, bell: Probe) -> None:
+def test_a_model_without_a_successful_call_ends_in_an_apology(turns: Turns, bell: Probe) -> None:
     """There is nothing to tell, so staff has to look."""
     bell.outcome = Outcome.failed("The bell is broken.")
     ring_for_ever(turns, steps=5)

@@ -1,6 +1,6 @@
 """Consent: the customer's permission for texts, e-mails, calls and recordings, as every tool is bound to it.
 
-A refusal binds the customer who said it, and the phone number or e-mail address that they had then, whoever uses it.
+A refusal binds the customer who said it, and everyone with the phone number or e-mail address that they had then.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def is_refused(
 
 
 def with_refusals(contact: Contact, consents: Iterable[Consent], *, project_id: UUID) -> Contact:
-    """The contact, with the refusals of whoever else has the same number or address."""
+    """The contact, with the refusals of other customers who have the same number or address."""
     found = {one for one in consents if is_refused(one, project_id=project_id, contact=contact)}
     return replace(contact, refused=contact.refused | found)
 

@@ -80,7 +80,7 @@ class EffectRun(ABC):
 
     @abstractmethod
     def announce(self, change: Change, *, after_actions: Sequence[AfterAction] = ()) -> None:
-        """Tell those whom the change concerns. The promises are settled already."""
+        """Publish the change to the conversation or the todo. The promises are settled already."""
 
     @abstractmethod
     def queue_attempt(self, due_at: datetime) -> None:
@@ -197,7 +197,7 @@ class EffectRun(ABC):
         return True
 
     def changed(self, change: Change, *, after_actions: Sequence[AfterAction] = ()) -> None:
-        """Settle the effect's promises, and tell those whom the change concerns."""
+        """Settle the effect's promises, and announce the change."""
         settle_promises(self.effect)
         self.announce(change, after_actions=after_actions)
 

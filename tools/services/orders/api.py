@@ -57,7 +57,7 @@ class OrdersQuery(StrictSerializer):
 
 @dataclass(frozen=True)
 class OrderPage:
-    """A position in the shop's list, which is its own: orders that came meanwhile are at its beginning.
+    """A position in the shop's list, to which new orders are added at the beginning.
 
     The page begins after the order `last`, which was the one before `offset`.
     """

@@ -110,8 +110,8 @@ def resolve_request(conversation_id: UUID) -> bool:
 
 
 def reopen_request(conversation_id: UUID, escalation_id: UUID, *, claimed: bool) -> bool:
-    """Return a resolved escalation to waiting, or with `claimed` to whoever had claimed it. Return False if another one
-    is open, or if it isn't resolved.
+    """Return a resolved escalation to waiting, or with `claimed` to the operator who had claimed it. Return False if
+    another one is open, or if it isn't resolved.
     """
     rows = Escalation.objects.filter(pk=escalation_id, conversation_id=conversation_id, state=EscalationState.RESOLVED)
     if open_request(conversation_id) is not None:
