@@ -200,11 +200,13 @@ class Caller:
         )
 
     async def _on_text(self, message: Json) -> None:
-        if not self._is_in_cycle:
-            self.said.append("")
+        if self._is_in_cycle:
+            self.said[-1] += message["token"]
+        else:
+            # In one step, because tests read it from another thread.
+            self.said.append(message["token"])
             self._is_in_cycle = True
             await self.send({"type": "info", "name": "agentSpeaking", "value": "on"})
-        self.said[-1] += message["token"]
         if self.plays and message["token"]:
             await self.send({"type": "info", "name": "tokensPlayed", "value": message["token"]})
         if message["last"]:
