@@ -70,12 +70,11 @@ const RULES = {
   no_words: { gloss: gettext("not mentioned in this reply") },
   relayed: { gloss: gettext("a tool’s words"), says: gettext("These words come from a tool. Passing them on isn’t a promise.") },
   lost_rerank: { gloss: gettext("outranked") },
-  further: { gloss: gettext("a second promise"), says: gettext("A tool runs once per reply. A todo asks your team to keep this promise.") },
   held: { gloss: gettext("a repeat"), says: gettext("The same was already done for this customer.") },
 };
 
 // Decisions that don't follow from the reply's text: of the check of quotes, the ranking and the ledger.
-export const NOT_READ = new Set(["no_words", "relayed", "lost_rerank", "further", "held"]);
+export const NOT_READ = new Set(["no_words", "relayed", "lost_rerank", "held"]);
 
 // Words that are no promise of the agent.
 const NO_PROMISE = new Set(["quotation", "relayed", "negation", "subject"]);

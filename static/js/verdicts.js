@@ -8,7 +8,7 @@ import { OUTCOMES, outcomeWord, reading, replyText } from "./turn.js";
 import { heldIn, trace } from "./trace.js";
 
 // Verdicts whose text leaves nothing to correct.
-const UNCORRECTED = new Set(["lost_rerank", "no_words", "relayed", "further"]);
+const UNCORRECTED = new Set(["lost_rerank", "no_words", "relayed"]);
 // Conditions of the built-in tools. Those of own tools are shown as their author named them.
 const CONDITIONS = {
   agentAsksNothing: gettext("The agent asks nothing"),
@@ -136,7 +136,7 @@ export class Verdicts {
   facts(turn, verdict) {
     const { rule, says } = reading(verdict);
     const conditions = Object.entries(verdict.conditions ?? {});
-    const effects = turn.effects.filter((effect) => effect.tool === verdict.tool && verdict.rule !== "further");
+    const effects = turn.effects.filter((effect) => effect.tool === verdict.tool);
     return [
       says && [rule ? fill(gettext("Rule %(number)s"), { number: rule }) : gettext("Why"), says],
       verdict.rule === "no_words"

@@ -29,7 +29,7 @@ from tenancy.write_batch import insert_rows
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.plan import identify
-from tools.engine.verdicts import Judgement
+from tools.engine.verdicts import Judgement, shown_verdicts
 from tools.models import Effect, EffectState, Verdict
 from tools.models.effect import EVENT_ADAPTER
 
@@ -81,7 +81,7 @@ returning {", ".join(_OUTCOME_COLUMNS)}
 
 
 def store_verdicts(judgements: Iterable[Judgement], *, conversation_id: UUID, turn_id: UUID) -> list[Verdict]:
-    """Store every verdict of a reply, in the running transaction."""
+    """Store the verdicts of a reply, one per tool, in the running transaction."""
     return insert_rows(
         Verdict(
             conversation_id=conversation_id,
@@ -93,7 +93,7 @@ def store_verdicts(judgements: Iterable[Judgement], *, conversation_id: UUID, tu
             quote=judgement.quote,
             conditions=dict(judgement.conditions),
         )
-        for judgement in judgements
+        for judgement in shown_verdicts(judgements)
     )
 
 

@@ -10,7 +10,7 @@ from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseSta
 
 Definition = Annotated[dict[str, Any], ToolDefinition]
 # Why a mentioned tool did not fire: a detection rule, a quote that is not in the reply or
-# that a tool told, a lost conflict, a held duplicate, or another promise of the same reply.
+# that a tool told, a lost conflict, or a held duplicate.
 HeldBackBy = Annotated[
     str,
     Literal[
@@ -25,7 +25,6 @@ HeldBackBy = Annotated[
         "no_words",
         "relayed",
         "lost_rerank",
-        "further",
         "held",
     ],
 ]

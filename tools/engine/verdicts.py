@@ -32,7 +32,8 @@ WITHOUT_WORDS = gettext_noop("No words for it in this reply.")
 RELAYED = "relayed"
 PASSED_ON = gettext_noop("A tool told these words, and the agent passes them on.")
 VOID_RULES = frozenset({NO_WORDS, RELAYED})
-# The rule of another promise of a tool that fires for the first one in the answer. No model chooses it.
+# The rule of another promise of a tool that fires for the first one in the answer. It is no verdict of its own: a tool has
+# one per answer, and the promise shows the rest.
 FURTHER = "further"
 ONE_PER_ANSWER = gettext_noop("Its tool runs once per reply, for another promise. Someone has to do this.")
 SAID_EARLIER = gettext_noop("It was said in an earlier message, and judged then.")
@@ -54,9 +55,10 @@ class Judgement:
 def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], exchange: Exchange) -> list[Judgement]:
     """The verdicts on one answer, in the order of their quotes, before conflicts. Unknown tools are skipped.
 
-    A tool has one verdict, and one more for each further promise of it in other words of the answer. A verdict rests on
-    the agent's words in this answer, for tools with and without history. With a quote from an earlier message it is held
-    back; with any other quote, or none, it is void, as with one that a tool told the agent.
+    A tool has one verdict; each further promise of it in other words of the answer follows with the rule `further`, and is
+    not shown as one. A verdict rests on the agent's words in this answer, for tools with and without history. With a quote
+    from an earlier message it is held back; with any other quote, or none, it is void, as with one that a tool told the
+    agent.
     """
     by_name = {tool.name: tool for tool in tools}
     readings = (reading for detection in detections for reading in detection.verdicts if reading.tool in by_name)
@@ -64,6 +66,11 @@ def judge(detections: Iterable[Detection], *, tools: Sequence[CompiledTool], exc
     chosen = _one_per_tool(all_read)
     judgements = [*chosen, *_further_promises(all_read, chosen=chosen, answer=exchange.answer)]
     return sorted(judgements, key=lambda judgement: _position(judgement.quote, exchange.answer))
+
+
+def shown_verdicts(judgements: Iterable[Judgement]) -> list[Judgement]:
+    """The judgements that are shown as verdicts: without further promises of a tool."""
+    return [judgement for judgement in judgements if judgement.rule != FURTHER]
 
 
 def _judge_one(reading: ToolReading, tool: CompiledTool) -> Judgement:

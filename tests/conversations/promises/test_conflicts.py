@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from conversations.followups.follow_ups import GOODBYE
@@ -24,7 +25,7 @@ from tools.engine.definition import Trigger
 from tools.engine.promises import STAFF_DEADLINE
 from tools.engine.registry import builtin_tools
 from tools.engine.skills.rerank import RankedTool, Ranking
-from tools.engine.verdicts import Judgement
+from tools.engine.verdicts import ONE_PER_ANSWER, Judgement
 
 CREW = "notify_crew"
 AVAILABILITY, PRODUCT = "check_availability_tool", "check_product_or_service_availability"
@@ -217,15 +218,24 @@ def test_a_promise_in_other_words_that_lost_the_ranking_is_left_to_staff(desk: D
 
 
 def test_a_second_promise_of_the_same_tool_is_left_to_staff(desk: Desk) -> None:
-    """The tool runs once per reply, and neither promise is forgotten."""
+    """The tool runs once per reply and has one verdict; neither promise is forgotten, and the second says why."""
     again = "And I'll text you the menu"
     readings = [reading_of(desk, SMS, quote=quote) for quote in (TEXT, again, "text you the address")]
     desk.model.script("detect", match=f"## {SMS}\n", json={"verdicts": readings, "unserved": []})
     turn = desk.analyse(f"{TEXT}. {again}.")
-    assert [(one["tool"], one["rule"]) for one in turn["verdicts"]] == [(SMS, None), (SMS, "further")]
+    assert [(one["tool"], one["rule"]) for one in turn["verdicts"]] == [(SMS, None)]
     assert [(one.quote, one.tool, one.owner) for one in desk.promises()] == [(again, "", "staff"), (TEXT, SMS, "tool")]
+    assert {one["quote"]: one["reason"] for one in turn["promises"]}[again] == ONE_PER_ANSWER
     with desk.tenant.tx():
         assert Todo.objects.get().quote == again
+
+
+def test_a_dry_run_has_one_verdict_per_tool(desk: Desk) -> None:
+    readings = [reading_of(desk, SMS, quote=quote) for quote in (TEXT, "And I'll text you the menu")]
+    desk.model.script("detect", match=f"## {SMS}\n", json={"verdicts": readings, "unserved": []})
+    body = {"answer": f"{TEXT}. And I'll text you the menu.", "channel": "phone"}
+    answer = Client(headers=desk.tenant.headers).post("/api/v1/tools/evaluate", body, content_type="application/json")
+    assert [(one["tool"], one["rule"]) for one in answer.json()["verdicts"]] == [(SMS, None)]
 
 
 @pytest.mark.requirement("N13")

@@ -11,7 +11,7 @@ from tools.engine.analysis.conflicts import identify_conflicts, resolve_conflict
 from tools.engine.analysis.exchange import detect_commitments, group_tools
 from tools.engine.catalogue import CompiledTool
 from tools.engine.skills.detect import Exchange
-from tools.engine.verdicts import Judgement, judge
+from tools.engine.verdicts import Judgement, judge, shown_verdicts
 
 
 async def analyze(
@@ -22,4 +22,4 @@ async def analyze(
     read = await detect_commitments(client, model, groups=group_tools(tools), exchange=exchange, record=record)
     found = identify_conflicts(judge(read.all, tools=tools, exchange=exchange))
     settled = await resolve_conflicts(client, model, contested=found.contested, exchange=exchange, record=record)
-    return [*found.decided, *(judgement for one in settled.values() for judgement in one.judgements)]
+    return [*shown_verdicts(found.decided), *(judgement for one in settled.values() for judgement in one.judgements)]
