@@ -44,7 +44,7 @@ from tools.engine.analysis.exchange import Detections, Groups, detect_commitment
 from tools.engine.analysis.steps import StepDocument, candidates, compiled_object, contested_of, merge_steps, step_data
 from tools.engine.catalogue import CompiledTool
 from tools.engine.limits.model_budget import Share, require_budget
-from tools.engine.promised_time import promised_times
+from tools.engine.promised_time import TimedQuote, timed_quotes
 from tools.engine.promises import open_unsupported_promises
 from tools.engine.skills.detect import Detection, Exchange, TranscriptLine
 from tools.engine.verdicts import Judgement, judge
@@ -174,8 +174,8 @@ def _write_decided(
     executed = execute(log, context, findings.conflicts.decided)
     flag_unbacked_claims(log, context, findings.judgements)
     unserved = findings.detections.unserved(prepared.exchange, judgements=findings.judgements)
-    quotes, times = [one.quote for one in unserved], promised_times(unserved, said_at=prepared.said_at)
-    create_todos(log, open_unsupported_promises(quotes, source=source_of(log, context), times=times))
+    said = timed_quotes(unserved, said_at=prepared.said_at)
+    create_todos(log, open_unsupported_promises(said, source=source_of(log, context)))
     trace = [*_detection_steps(prepared, findings), steps.EXECUTE.document(effects=executed.document)]
     analysis = Analysis(conversation=log.conversation, turn=context.turn, steps=trace)
     if not findings.conflicts.contested:
@@ -233,7 +233,7 @@ def _apply_ranking(log: ConversationLog, context: TurnContext, settled: Mapping[
     executed = execute(log, context, [judgement for one in settled.values() for judgement in one.judgements])
     source, reply = source_of(log, context), context.turn.reply
     for one in settled.values():
-        left = one.quotes_left(reply.content if reply else "")
+        left = [TimedQuote(quote) for quote in one.quotes_left(reply.content if reply else "")]
         create_todos(log, open_unsupported_promises(left, source=source, reason=one.why))
     before = step_data(analysis.steps, steps.EXECUTE)["effects"]
     analysis.steps = merge_steps([*analysis.steps, steps.EXECUTE.document(effects=[*before, *executed.document])])

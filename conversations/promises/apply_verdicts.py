@@ -24,6 +24,7 @@ from tools.engine.events.subscribers import is_delivered, without_subscriber
 from tools.engine.execution.plan import plan_commitments
 from tools.engine.ledger import job_for, store_verdicts
 from tools.engine.presenters import effect_payload
+from tools.engine.promised_time import TimedQuote
 from tools.engine.promises import UNHEARD, PromiseSource, open_promises, open_unsupported_promises
 from tools.engine.verdicts import FURTHER, ONE_PER_ANSWER, Judgement, unbacked_claims
 from tools.models import Effect
@@ -78,9 +79,9 @@ def execute(log: ConversationLog, context: TurnContext, judgements: Sequence[Jud
     unheard = _unheard_events(log, judgements)
     if unheard:
         left = [one for one in judgements if one.fired and one.tool.name in unheard and one.tool.keeps_promise]
-        quotes = [one.quote for one in left]
+        quotes = [TimedQuote(one.quote) for one in left]
         create_todos(log, open_unsupported_promises(quotes, source=source_of(log, context), reason=UNHEARD))
-    further = [one.quote for one in judgements if one.rule == FURTHER]
+    further = [TimedQuote(one.quote) for one in judgements if one.rule == FURTHER]
     create_todos(log, open_unsupported_promises(further, source=source_of(log, context), reason=ONE_PER_ANSWER))
     fired = [one for one in judgements if one.fired and one.tool.name not in unheard]
     if not fired:

@@ -23,10 +23,11 @@ NOT_HEARD = "The agent promised: “{quote}”. {reason}"
 
 UNDECIDED = "The agent promised: “{quote}”. {reason} Choose the tool, or do it by hand."
 
+# With the times that they are for.
 OPEN_QUOTES = PreparedValues(
     lambda conversation: Todo.objects.filter(
         conversation_id=conversation, source=TodoSource.PROMISE, status__in=OPEN_STATUSES
-    ).values_list("quote"),
+    ).values_list("quote", "promise__promised_for"),
     kinds=(UUID,),
 )
 
@@ -34,15 +35,16 @@ OPEN_QUOTES = PreparedValues(
 def create_todos(log: ConversationLog, promises: Sequence[Promise]) -> None:
     """Create one todo per promise, and queue the extraction, which decides its type and content.
 
-    A promise in the same words as an open todo's gets none of its own: that todo's outcome settles both.
+    A promise in the same words for the same time as an open todo's gets none of its own: that todo's outcome settles both.
     """
     if not promises:
         return
-    open_quotes = {quote for (quote,) in OPEN_QUOTES(log.conversation.pk)}
+    open_quotes = set(OPEN_QUOTES(log.conversation.pk))
     for promise in promises:
-        if promise.quote in open_quotes:
+        said = promise.quote, promise.promised_for
+        if said in open_quotes:
             continue
-        open_quotes.add(promise.quote)
+        open_quotes.add(said)
         make_todo(
             log.conversation.project,
             description=_description(promise),

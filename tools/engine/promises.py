@@ -7,10 +7,9 @@ keeps its promise once it was delivered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from uuid import UUID
 
 from django.db.models import Case, F, Q, QuerySet, Value, When
@@ -23,6 +22,7 @@ from tenancy.scope import current_organization_id
 from tenancy.write_batch import insert_rows
 from tools.engine.definition import ActionType
 from tools.engine.ledger import needs_approval
+from tools.engine.promised_time import TimedQuote
 from tools.engine.registry import builtin_tools
 from tools.models import (
     KEEPING,
@@ -113,17 +113,24 @@ def open_promises(effects: Iterable[Effect], *, source: PromiseSource) -> list[P
 
 
 def open_unsupported_promises(
-    quotes: Sequence[str],
-    *,
-    source: PromiseSource,
-    reason: str = NO_TOOL,
-    times: Mapping[str, datetime] = MappingProxyType({}),
+    quotes: Sequence[TimedQuote], *, source: PromiseSource, reason: str = NO_TOOL
 ) -> list[Promise]:
     """Open promises that no tool supports, for which no tool was decided on, or whose event nobody is subscribed to:
-    staff keeps or withdraws them. `times` are the times that the agent named for some of the quotes.
+    staff keeps or withdraws them.
+
+    Without a time, a promise in the words of one that is open repeats it, and is for the same time.
     """
-    due = {quote: times.get(quote) or source.at + STAFF_DEADLINE for quote in quotes}
-    return insert_rows(_build_staff_promise(source, quote, reason=reason[:300], due_at=due[quote]) for quote in quotes)
+    untimed = [one.quote for one in quotes if one.at is None]
+    earlier = _open_times(source.conversation_id, untimed) if untimed else {}
+    timed = [replace(one, at=one.at or earlier.get(one.quote)) for one in quotes]
+    return insert_rows(_build_staff_promise(source, one, reason=reason[:300]) for one in timed)
+
+
+def _open_times(conversation_id: UUID, quotes: Sequence[str]) -> dict[str, datetime]:
+    """The times of the conversation's open promises in these words, the newest of each."""
+    rows = Promise.objects.filter(conversation_id=conversation_id, quote__in=quotes, state=PromiseState.OPEN)
+    timed = rows.filter(effect=None).order_by("created_at", "id").values_list("quote", "promised_for")
+    return {quote: at for quote, at in timed if at is not None}
 
 
 def extend_deadlines(effect: Effect) -> None:
@@ -173,17 +180,20 @@ def reopen_promise(promise_id: UUID, *, withdrawn_because: str) -> bool:
 
 
 def same_promises(promise: Promise) -> QuerySet[Promise]:
-    """The promise and its repetitions: those that share its effect, or without one those in the same words."""
+    """The promise and its repetitions: those that share its effect, or without one those in the same words for the same
+    time.
+    """
     rows = Promise.objects.filter(conversation_id=promise.conversation_id)
     if promise.effect_id is not None:
         return rows.filter(effect_id=promise.effect_id)
-    return rows.filter(effect=None, quote=promise.quote, tool=promise.tool)
+    return rows.filter(effect=None, quote=promise.quote, tool=promise.tool, promised_for=promise.promised_for)
 
 
 def identical_promises(promise_id: UUID) -> list[UUID]:
-    """The promise and the others of its conversation with the same quote and tool."""
+    """The promise and the others of its conversation with the same quote, tool and time."""
     promise = Promise.objects.get(pk=promise_id)
-    identical = Promise.objects.filter(conversation_id=promise.conversation_id, quote=promise.quote, tool=promise.tool)
+    rows = Promise.objects.filter(conversation_id=promise.conversation_id, quote=promise.quote, tool=promise.tool)
+    identical = rows.filter(promised_for=promise.promised_for)
     return [promise.pk, *identical.exclude(pk=promise.pk).values_list("pk", flat=True)]
 
 
@@ -272,8 +282,10 @@ def _build_effect_promise(source: PromiseSource, effect: Effect) -> Promise:
     return _build_promise(source, effect.quote, due_at=due_at, owner=PromiseOwner.TOOL, tool=effect.tool, effect=effect)
 
 
-def _build_staff_promise(source: PromiseSource, quote: str, *, reason: str, due_at: datetime) -> Promise:
-    return _build_promise(source, quote, due_at=due_at, owner=PromiseOwner.STAFF, reason=reason)
+def _build_staff_promise(source: PromiseSource, said: TimedQuote, *, reason: str) -> Promise:
+    due_at = said.at or source.at + STAFF_DEADLINE
+    fields = {"promised_for": said.at, "owner": PromiseOwner.STAFF, "reason": reason}
+    return _build_promise(source, said.quote, due_at=due_at, **fields)
 
 
 def _build_promise(source: PromiseSource, quote: str, *, due_at: datetime, **fields: object) -> Promise:

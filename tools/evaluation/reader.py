@@ -13,7 +13,7 @@ from llm.types import CallRecord, ModelSpec
 from tools.engine.analysis.exchange import detect_commitments, group_tools
 from tools.engine.catalogue import CompiledTool
 from tools.engine.skills.detect import Exchange, TranscriptLine
-from tools.engine.verdicts import FURTHER, judge
+from tools.engine.verdicts import judge, shown_verdicts
 from tools.evaluation.cases import FIRED, Case
 from tools.evaluation.score import CaseReading
 
@@ -76,8 +76,8 @@ async def read_case(
     judgements = judge(found.all, tools=offered, exchange=exchange)
     return CaseReading(
         case=case,
-        outcomes={one.tool.name: FIRED if one.fired else one.rule for one in judgements if one.rule != FURTHER},
-        unserved=[one.quote for one in found.unserved(exchange, judgements=judgements)],
+        outcomes={one.tool.name: FIRED if one.fired else one.rule for one in shown_verdicts(judgements)},
+        unserved=list(dict.fromkeys(one.quote for one in found.unserved(exchange, judgements=judgements))),
     )
 
 

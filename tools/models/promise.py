@@ -59,6 +59,7 @@ class Promise(TenantModel):
     tool = models.CharField(max_length=120, blank=True, help_text="empty when no tool can serve it")
     effect = TenantForeignKey("tools.Effect", null=True, related_name="promises")
     due_at = models.DateTimeField()
+    promised_for = models.DateTimeField(null=True, help_text="the time that the agent named, if it named a clear one")
     state = models.CharField(max_length=10, choices=PromiseState.choices, default=PromiseState.OPEN)
     evidence = models.CharField(max_length=12, choices=Evidence.choices, blank=True, default=Evidence.NONE)
     owner = models.CharField(max_length=5, choices=PromiseOwner.choices, blank=True, default=PromiseOwner.TOOL)

@@ -11,12 +11,14 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from conversations.common.promise_todos import find_todos
 from conversations.common.turn_detail import turn_payload
 from conversations.models import Turn
 from projects.common.presenters import stamp
 from tests.conversations.promises.conftest import ASKS_UNSERVED, PROMISE, SMS, Desk, begin
 from todos.api.presenters import todo_payload
 from todos.models import Todo, TodoStatus
+from tools.engine.promise_answers import mark_kept
 from tools.engine.promises import (
     BY_HAND_GRACE,
     KEPT_LATE,
@@ -208,10 +210,62 @@ def test_a_promise_for_a_named_day_is_due_at_its_end(desk: Desk) -> None:
     assert reads_time(desk, f"{at:%Y-%m-%d}").due_at == at.replace(hour=23, minute=59)
 
 
-@pytest.mark.parametrize("at", [None, "", "tomorrow at 10", "2026-13-45", "2001-01-01T10:00", "2999-01-01", "10:00"])
-def test_a_promise_for_no_clear_time_is_due_after_a_day(desk: Desk, at: str | None) -> None:
+@pytest.mark.parametrize("form", ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"])
+def test_a_time_with_seconds_or_a_space_is_read_as_well(desk: Desk, form: str) -> None:
+    at = local_time(desk, days=3)
+    assert reads_time(desk, f"{at:{form}}").due_at == at
+
+
+UNCLEAR = [None, "", "tomorrow at 10", "2026-13-45", "2001-01-01T10:00", "2999-01-01", "10:00"]
+
+
+@pytest.mark.parametrize("at", [*UNCLEAR, 7, 1.5, True, ["2026-11-27"], {"day": "2026-11-27"}])
+def test_a_promise_for_no_clear_time_is_due_after_a_day(desk: Desk, at: object) -> None:
+    """A time in a form that was not asked for costs the time alone: the detection is not asked again."""
     promise = reads_time(desk, at)
     assert abs(promise.due_at - promise.created_at - STAFF_DEADLINE) < timedelta(minutes=1)
+    assert len([one for one in desk.model.requests("detect") if ASKS_UNSERVED in one["messages"][0]["content"]]) == 1
+
+
+def says_times(desk: Desk, *times: datetime | None) -> list[Promise]:
+    """The promises of replies with the same words, each for one of these times."""
+    for at in times:
+        desk.reads(unserved=[{"quote": LATER, "what": "a call", "at": f"{at:%Y-%m-%dT%H:%M}" if at else None}])
+        desk.analyse(f"{LATER}.")
+    return desk.promises()
+
+
+def quoted_todos(desk: Desk) -> list[Todo]:
+    with desk.tenant.tx():
+        return list(Todo.objects.order_by("created_at"))
+
+
+def test_the_same_words_for_another_time_are_another_promise(desk: Desk) -> None:
+    """An answer to one of them is none to the other."""
+    monday, friday = local_time(desk, days=3), local_time(desk, days=7)
+    first, second = says_times(desk, monday, friday)
+    assert [todo.promise_id for todo in quoted_todos(desk)] == [first.pk, second.pk]
+    with desk.tenant.tx():
+        assert all(todo.promise_id == one for one, todo in find_todos([first, second]).items())
+        mark_kept(desk.tenant.project, second.pk, by="Ada")
+    assert [promise.state for promise in desk.promises()] == ["open", "kept"]
+
+
+@pytest.mark.parametrize("has_time", [True, False])
+def test_the_same_words_without_another_time_repeat_a_promise(desk: Desk, has_time: bool) -> None:
+    at = local_time(desk, days=3)
+    first, second = says_times(desk, at, at if has_time else None)
+    assert (first.due_at, second.due_at) == (at, at)
+    assert [todo.promise_id for todo in quoted_todos(desk)] == [first.pk]
+
+
+def test_the_same_words_for_two_times_of_one_reply_are_two_promises(desk: Desk) -> None:
+    times = [local_time(desk, days=days) for days in (3, 7)]
+    reads = [{"quote": LATER, "what": "a call", "at": at and f"{at:%Y-%m-%d}"} for at in (*times, times[0], None)]
+    desk.reads(unserved=reads)
+    desk.analyse(f"{LATER}.")
+    assert [promise.due_at.date() for promise in desk.promises()] == [at.date() for at in times]
+    assert len(quoted_todos(desk)) == 2
 
 
 def test_the_todo_of_a_later_promise_is_due_with_it_and_waits_as_long(desk: Desk) -> None:

@@ -45,10 +45,10 @@ class Detections:
         later time.
         """
         served = [normalize_words(one.quote) for one in judgements if one.rule not in NOT_SERVING]
-        found = {normalize_words(one.quote): one for detection in self.all for one in detection.unserved}
+        found = [one for detection in self.all for one in detection.unserved]
         return [
             one
-            for words, one in found.items()
+            for one, words in ((one, normalize_words(one.quote)) for one in found)
             if is_quote_of(one.quote, exchange.answer)
             and not any(repeats(one.quote, told) for told in exchange.relayed)
             and not any(words in other or other in words for other in served)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StrictBool
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool
 
 from llm.client import Client
 from llm.requests import Recorder, structured_request
@@ -77,6 +78,10 @@ class ToolReading(BaseModel):
     """The rule that holds the tool back; null if every condition is met."""
 
 
+def _text_or_none(value: object) -> object:
+    return value if isinstance(value, str) else None
+
+
 class Unserved(BaseModel):
     """A commitment that no tool serves."""
 
@@ -86,8 +91,8 @@ class Unserved(BaseModel):
     """The agent's exact words in its latest answer."""
     what: str
     """The commitment in a few words."""
-    # Optional, because not every model looks for it.
-    at: str | None = None
+    # Optional, because not every model looks for it. A value of another type names no time, and spoils nothing else.
+    at: Annotated[str | None, BeforeValidator(_text_or_none)] = None
     """The clear time that the answer names for it: 2026-11-27T10:00, or 2026-11-27 for a day; null for "soon"."""
 
 
