@@ -53,6 +53,22 @@ def test_the_form_creates_a_tool_that_the_agent_calls(page: Page, app: App, tena
         assert not Effect.objects.exists()
 
 
+def test_a_trial_waits_for_what_was_just_typed(page: Page, app: App, tenant: Tenant) -> None:
+    """A definition with a mistake is not tried without it; one typed a moment ago is part of the trial."""
+    open_page(page, app, "tools/custom/new")
+    page.get_by_label("Name", exact=True).fill("notify_kitchen_tool")
+    page.get_by_label("Agent reply").fill("Of course. I'm letting the kitchen know right away.")
+    page.get_by_role("button", name="Evaluate").click()
+    expect(page.get_by_label("Description", exact=True)).to_be_focused()
+    expect(page.locator("#toasts")).to_contain_text("Description can't be empty.")
+    expect(page.locator("#try-result")).not_to_contain_text("No tool")
+    page.get_by_label("Description", exact=True).fill("Tells the kitchen about an allergy.")
+    page.get_by_label("Address", exact=True).fill("https://example.com/kitchen")
+    page.get_by_label("Description of agentPromised").fill("The agent commits to tell the kitchen now.")
+    page.get_by_role("button", name="Evaluate").click()
+    expect(page.locator("[data-verdict=notify_kitchen_tool]")).to_contain_text("Would fire")
+
+
 def test_turning_off_a_tool_used_by_a_step_asks_first(page: Page, app: App, tenant: Tenant) -> None:
     """The step is named with the way there; who keeps the tool finds the switch as it was."""
     action = {"type": "send_event"}

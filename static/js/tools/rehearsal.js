@@ -13,13 +13,14 @@ const KINDS = {
 };
 
 export class Rehearsal {
-  constructor({ api, nameOf, draft, links }) {
-    Object.assign(this, { api, nameOf, draft, links });
+  constructor({ api, nameOf, draft, check, links }) {
+    Object.assign(this, { api, nameOf, draft, check, links });
     at("rehearse").addEventListener("click", () => this.start());
     at("rehearse-stop").addEventListener("click", () => this.stopper?.abort());
   }
 
   async start() {
+    await this.check();
     if (!this.draft.document || this.draft.mistakes.length)
       return this.tell(
         note(

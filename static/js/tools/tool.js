@@ -34,8 +34,10 @@ class Tool {
     this.confirmRemoval();
     const nameOf = () => this.name || UNNAMED;
     if ("custom" in pane.dataset && at("source")) this.edit();
-    const drafts = () =>
-      this.draft?.document && !this.draft.mistakes.length ? { [nameOf()]: this.draft.document } : {};
+    const drafts = async () => {
+      if (!this.draft) return {};
+      return (await this.isValid()) && { [nameOf()]: this.draft.document };
+    };
     if (at("evaluate"))
       this.trial = new Trial({
         api: this.api,
@@ -49,6 +51,7 @@ class Tool {
         api: this.api,
         nameOf,
         draft: this.draft,
+        check: () => this.checking.now(),
         links: { playground: pane.dataset.playground },
       });
     if (at("secrets")) new Secrets({ api: this.api, name: this.name, toast: this.toast });
@@ -148,7 +151,10 @@ class Tool {
 
   /** True once the newest text has a name and no mistakes; otherwise it says what is missing. */
   async isReady() {
-    if (!this.name) return this.askForName();
+    return this.name ? this.isValid() : this.askForName();
+  }
+
+  async isValid() {
     this.isTried = true;
     await this.checking.now();
     return this.draft.mistakes.length ? this.refuse() : true;

@@ -43,10 +43,12 @@ export class Trial {
     const input = this.input();
     if (!input) return at(this.from === "past" ? "past-conversation" : "answer").focus();
     const began = performance.now();
+    const tools = await this.drafts();
+    if (!tools) return;
     at("evaluate").disabled = true;
     at("try-cost").replaceChildren(state("act", "loader-2", gettext("Reading")));
     try {
-      const found = await this.api.send("POST", "/tools/evaluate", this.body(input), { timeout: TIMEOUT_MS });
+      const found = await this.api.send("POST", "/tools/evaluate", this.body(input, tools), { timeout: TIMEOUT_MS });
       at("try-cost").textContent = format.duration(performance.now() - began);
       this.show(input, found.verdicts, found.calls ?? []);
     } catch (error) {
@@ -57,8 +59,7 @@ export class Trial {
     }
   }
 
-  body({ answer, conversation, channel }) {
-    const tools = this.drafts();
+  body({ answer, conversation, channel }, tools) {
     return { answer, conversation, channel, preview: true, ...(Object.keys(tools).length && { tools: { tools } }) };
   }
 
