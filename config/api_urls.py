@@ -48,7 +48,6 @@ urlpatterns = [
     path("promises", tools.Promises.as_view()),
     path("promises/<uuid:promise_id>/answer", tools.AnswerPromise.as_view()),
     path("effects", tools.Effects.as_view()),
-    path("effects/<uuid:effect_id>", tools.EffectDetail.as_view()),
     path("orders", orders.orders),
     path("evaluation-cases", evaluation.KeptCases.as_view()),
     path("evaluation-cases/<uuid:case_id>", evaluation.KeptCaseDetail.as_view()),

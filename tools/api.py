@@ -21,8 +21,8 @@ from projects.common.api_error import ApiError
 from projects.models.agent_config import ChannelName
 from projects.models.key import Scope
 from tools.engine.catalogue import compile_tools
-from tools.engine.payloads import EffectDetailPayload, EffectPayload, PromisePayload, ToolPayload
-from tools.engine.presenters import effect_detail, effect_payload, promise_payload, tool_payload
+from tools.engine.payloads import EffectPayload, PromisePayload, ToolPayload
+from tools.engine.presenters import effect_payload, promise_payload, tool_payload
 from tools.engine.promise_answers import ANSWERS
 from tools.models import Effect, EffectState, Promise, PromiseState
 
@@ -115,15 +115,3 @@ class Effects(ProjectView):
         """List everything that tools did or will do, newest first."""
         rows = Effect.objects.filter(project_id=self.project.pk)
         return self.page(filtered(rows, request.query_params), effect_payload)
-
-
-class EffectDetail(ProjectView):
-    scopes: ClassVar = {"GET": Scope.READ}
-
-    @extend_schema(operation_id="effects_read")
-    def get(self, request: Request, effect_id: UUID) -> TypedResponse[EffectDetailPayload]:
-        """Retrieve an effect with its redacted request, its response and its after-actions."""
-        effect = Effect.objects.filter(project_id=self.project.pk, pk=effect_id).first()
-        if effect is None:
-            raise Http404
-        return TypedResponse(effect_detail(effect))

@@ -23,11 +23,11 @@ from console.effects.labels import (
     state_label,
     title_of,
 )
-from console.effects.next_attempts import next_attempts_of
 from console.timestamps import Timestamp, format_timestamp
 from console.todos.contacts import UNNAMED
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation, Turn
+from conversations.tool_runs.effects.next_attempts import next_attempts_of
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.connections.integrations import find_source
@@ -76,6 +76,7 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
     turn = Turn.objects.filter(pk=effect.turn_id).first() if effect.turn_id else None
     conversation = Conversation.objects.filter(pk=effect.conversation_id).first() if effect.conversation_id else None
     names = customer_names([conversation.persona_id]) if conversation else {}
+    due = next_attempts_of([effect]).get(effect.pk)
     return {
         "effect": effect,
         "title": title_of(effect),
@@ -99,7 +100,7 @@ def detail_context(effect: Effect, *, zone: str) -> dict[str, Any]:
         "resolved": _resolved(effect, zone=zone),
         "acknowledged": format_timestamp(effect.acknowledged_at, zone=zone) if effect.acknowledged_at else None,
         "receipt": _receipt(effect, zone=zone),
-        "next_attempt": next_attempts_of([effect], zone=zone).get(effect.pk),
+        "next_attempt": format_timestamp(due, zone=zone) if due else None,
         "deadline": format_timestamp(effect.deadline_at, zone=zone) if effect.deadline_at else None,
     }
 

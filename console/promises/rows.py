@@ -15,12 +15,12 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from console.durations import span_of
-from console.effects.next_attempts import next_attempts_of
 from console.promises.figures import in_state, made_in, promises_of
 from console.timestamps import Timestamp, format_timestamp, long_day
 from conversations.analytics.period import Period
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
+from conversations.tool_runs.effects.next_attempts import next_attempts_of
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
@@ -204,7 +204,8 @@ def _rows(promises: list[Promise], *, zone: str, now: datetime) -> list[Row]:
     conversations = {row.pk: row for row in _CONVERSATIONS(ids)} if ids else {}
     names = customer_names({row.persona_id for row in conversations.values()})
     todos = todos_for(promises)
-    due = next_attempts_of((promise.effect for promise in promises if promise.effect), zone=zone, now=now)
+    effects = (promise.effect for promise in promises if promise.effect)
+    due = {pk: format_timestamp(at, zone=zone, now=now) for pk, at in next_attempts_of(effects).items()}
     return [
         _row(
             promise,

@@ -1,4 +1,4 @@
-"""Effects API: resolve unknown outcomes, release repeats, acknowledge events, receive deferred tool results."""
+"""Effects API: read one, resolve unknown outcomes, release repeats, acknowledge events, receive deferred tool results."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from conversations.api.serializers import EffectResolution
 from conversations.tool_runs.effects.acknowledgment import acknowledge
+from conversations.tool_runs.effects.next_attempts import next_attempts_of
 from conversations.tool_runs.effects.resolution import release, resolve, store_callback
 from projects.api.schema import Schema
 from projects.api.typed_responses import TypedResponse
@@ -20,8 +21,9 @@ from projects.models.key import Scope
 from tenancy.scope import tenant_tx
 from tenancy.tenant_lookup import find_effect
 from tools.engine.execution.callback import LENGTH, digest_of
-from tools.engine.payloads import EffectPayload
-from tools.engine.presenters import effect_payload
+from tools.engine.payloads import EffectDetailPayload, EffectPayload
+from tools.engine.presenters import effect_detail, effect_payload
+from tools.models import Effect
 
 RESULT = {
     "type": "object",
@@ -32,6 +34,18 @@ RESULT = {
 
 class ReceivedPayload(TypedDict):
     received: bool
+
+
+class EffectDetail(ProjectView):
+    scopes: ClassVar = {"GET": Scope.READ}
+
+    @extend_schema(operation_id="effects_read")
+    def get(self, request: Request, effect_id: UUID) -> TypedResponse[EffectDetailPayload]:
+        """Retrieve an effect with its redacted request, its response, its next attempt and its after-actions."""
+        effect = Effect.objects.filter(project_id=self.project.pk, pk=effect_id).first()
+        if effect is None:
+            raise Http404
+        return TypedResponse(effect_detail(effect, next_attempt_at=next_attempts_of([effect]).get(effect.pk)))
 
 
 class EffectDecision(ProjectView):

@@ -89,6 +89,7 @@ urlpatterns = [
     path("tickets/<uuid:ticket_id>/answers", tickets.TicketAnswers.as_view()),
     path("tools/evaluate", evaluate.evaluate),
     path("tools/rehearse", rehearse.rehearse_tools),
+    path("effects/<uuid:effect_id>", effects.EffectDetail.as_view()),
     path("effects/<uuid:effect_id>/resolve", effects.ResolveEffect.as_view()),
     path("effects/<uuid:effect_id>/release", effects.ReleaseEffect.as_view()),
     path("effects/<uuid:effect_id>/acknowledge", effects.AcknowledgeEffect.as_view()),

@@ -91,6 +91,7 @@ class EffectDetailPayload(EffectPayload):
     request: Annotated[dict[str, Any] | None, "What was sent, without secrets, as its kind is sent."]
     response: Annotated[str | None, "What came back, cut."]
     deadline_at: Stamp | None
+    next_attempt_at: Annotated[Stamp | None, "When it is tried again, after an attempt at which nothing happened."]
     resolved_by: Id | None
     after_actions: list[AfterActionPayload]
 

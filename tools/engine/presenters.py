@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from projects.common.presenters import stamp
 from projects.common.stored_sentences import translated
 from tools.engine.catalogue import CompiledTool
@@ -58,7 +60,7 @@ def _receipt_payload(effect: Effect) -> EffectReceiptPayload | None:
     }
 
 
-def effect_detail(effect: Effect) -> EffectDetailPayload:
+def effect_detail(effect: Effect, *, next_attempt_at: datetime | None) -> EffectDetailPayload:
     """An effect with its redacted request, the response, and its after-actions."""
     return {
         **effect_payload(effect),
@@ -66,6 +68,7 @@ def effect_detail(effect: Effect) -> EffectDetailPayload:
         "request": effect.request,
         "response": effect.excerpt or None,
         "deadline_at": stamp(effect.deadline_at),
+        "next_attempt_at": stamp(next_attempt_at),
         "resolved_by": str(effect.resolved_by) if effect.resolved_by else None,
         "after_actions": [after_action_payload(row) for row in effect.after_actions.order_by("index")],
     }

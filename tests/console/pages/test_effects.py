@@ -152,7 +152,7 @@ def test_an_effect_shows_its_request_and_response(owner: Client, tenant: Tenant)
 
 
 def test_an_effect_that_is_tried_again_says_when(owner: Client, tenant: Tenant) -> None:
-    """On its page, in the list of promises, beside the conversation and in the turn."""
+    """On its page, in the list of promises, beside the conversation, in the turn and in the API."""
     row = talk(tenant, "Hi")
     effect = add_effect(tenant, row, state=EffectState.PLANNED, attempts=1)
     add_promise(tenant, row, effect=effect)
@@ -161,6 +161,7 @@ def test_an_effect_that_is_tried_again_says_when(owner: Client, tenant: Tenant) 
         enqueue([retry_job(effect, run_after=at)])
         turn = Turn.objects.get(conversation=row)
         assert [one["next_attempt_at"] for one in turn_payload(turn)["effects"]] == [stamp(at)]
+    assert Client(headers=tenant.headers).get(f"/api/v1/effects/{effect.pk}").json()["next_attempt_at"] == stamp(at)
     mark = f'datetime="{at.isoformat()}"'
     for address in (url_of(tenant, effect), page_of(tenant, "promises"), page_of(tenant, "conversation", row.pk)):
         assert mark in owner.get(address).content.decode()

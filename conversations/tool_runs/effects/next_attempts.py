@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from console.timestamps import Timestamp, format_timestamp
 from conversations.channels.outgoing import LANE as CHANNEL
 from todos.approvals.job_keys import next_attempts_of as next_attempts_of_runs
 from todos.models import TodoCall
@@ -16,13 +15,13 @@ from tools.models import Effect
 from tools.services.calendar.event_sync import LANE as CALENDAR
 
 
-def next_attempts_of(effects: Iterable[Effect], *, zone: str, now: datetime | None = None) -> dict[UUID, Timestamp]:
+def next_attempts_of(effects: Iterable[Effect]) -> dict[UUID, datetime]:
     """The time of each effect's next attempt, by id. Without effects that were tried and aren't over, no query is made."""
     retried = [effect for effect in effects if effect.attempts and effect.state in OPEN]
     found = next_attempts(retried, lanes=[CALENDAR, CHANNEL])
     if rest := [effect for effect in retried if effect.pk not in found]:
         found |= _of_todos(rest)
-    return {pk: format_timestamp(at, zone=zone, now=now) for pk, at in found.items()}
+    return found
 
 
 def _of_todos(effects: Sequence[Effect]) -> dict[UUID, datetime]:
