@@ -1,4 +1,4 @@
-"""Pages of a project that don't exist, or that a member may not see, in the console's shell."""
+"""Pages of a project that don't exist, that a member may not see, or whose filter is unknown, in the console's shell."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from django.shortcuts import render
 
 from console.access import enter
 from console.layout import account_context, shell_context
+from console.parameters import UnknownFilter
 from projects.common.exception_answers import answers_exceptions
 from projects.models.key import Scope
 
-STATUSES: Mapping[type[Exception], int] = {Http404: 404, PermissionDenied: 403}
+STATUSES: Mapping[type[Exception], int] = {Http404: 404, PermissionDenied: 403, UnknownFilter: 400}
 PROJECTS = "/p/"
 IN_SHELL = "error_in_shell.html"
 
 
 @answers_exceptions
 def error_pages(request: HttpRequest, exception: Exception) -> HttpResponse | None:
-    """Answers 403 and 404 with a page in the shell for those who are signed in.
+    """Answers 400, 403 and 404 with a page in the shell for those who are signed in.
 
     Django's own handlers run in other threads, where nothing closes a database connection.
     """
@@ -30,7 +31,8 @@ def error_pages(request: HttpRequest, exception: Exception) -> HttpResponse | No
         return None
     if not (context := _shell(request)):
         return None
-    return render(request, f"{status}.html", {**context, "layout": IN_SHELL}, status=status)
+    shown = {**context, "layout": IN_SHELL, "sentence": str(exception) if status == 400 else ""}
+    return render(request, f"{status}.html", shown, status=status)
 
 
 def _shell(request: HttpRequest) -> dict[str, object]:

@@ -10,6 +10,8 @@ from django.http import QueryDict
 
 from console.bookings.bookings import read_words, search_filter
 from console.csv_export import Batch, CsvList, page_by_id
+from console.parameters import UnknownFilter
+from projects.common.stored_sentences import translated
 from projects.models import Project
 from projects.models.permissions import Entry
 from tools.models import Booking
@@ -42,8 +44,8 @@ def _on(project: Project, day: date) -> Q:
 def _day(text: str) -> date | None:
     try:
         return read_day(text) if text else None
-    except InvalidTime:
-        return None
+    except InvalidTime as error:
+        raise UnknownFilter(translated(str(error))) from error
 
 
 BOOKINGS: CsvList[Booking] = CsvList(

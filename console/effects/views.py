@@ -22,7 +22,7 @@ from console.effects.errors import error_for_people
 from console.effects.labels import WAITING_FOR_DELIVERY, StateLabel, state_label, title_of
 from console.effects.unknown_outcomes import open_questions, questions_for
 from console.layout import shell_context
-from console.parameters import parse_uuid
+from console.parameters import parse_choice, parse_uuid
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
@@ -184,9 +184,8 @@ _TOOLS = PreparedValues(
 
 
 def parse_query(parameters: QueryDict) -> ListQuery:
-    tab = parameters.get("state", "")
     return ListQuery(
-        tab=tab if tab in TABS else "",
+        tab=parse_choice(parameters, "state", TABS),
         tool=parameters.get("tool", "").replace("\x00", "")[:120],
         before=parse_uuid(parameters.get("before", "")),
     )

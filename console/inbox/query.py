@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.http import QueryDict
 
-from console.parameters import parse_day, parse_uuid
+from console.parameters import parse_choice, parse_day, parse_uuid
 from console.search import REQUESTS, UNASSIGNED, Cursor, Filters, Place
 from conversations.analytics.outcomes import OUTCOMES, RATINGS, Slice
 from conversations.inbox.waiting import Reason, Waiting
@@ -86,13 +86,15 @@ class InboxQuery:
 
 
 def parse_query(parameters: QueryDict) -> InboxQuery:
-    """The query, with invalid values ignored."""
+    """The query, with invalid cursors ignored. Raises UnknownFilter."""
+    # Conversations and tickets have different states.
+    state = parse_choice(parameters, "state", dict.fromkeys((*STATES, *TicketState.values)))
     asked = InboxQuery(
-        view=_one_of(parameters, "view", VIEWS) or WAITING,
+        view=parse_choice(parameters, "view", VIEWS) or WAITING,
         text=parameters.get("q", "").replace("\x00", "").strip()[:LONGEST_SEARCH],
-        filters=_filters(parameters),
-        ticket_state=_one_of(parameters, "state", TicketState.values) or TicketState.OPEN.value,
-        reason=_one_of(parameters, "reason", [reason.value for reason in Reason]),
+        filters=_filters(parameters, state=state if state in STATES else ""),
+        ticket_state=state if state in TicketState else TicketState.OPEN.value,
+        reason=parse_choice(parameters, "reason", [reason.value for reason in Reason]),
         after=_decode_cursor(parameters.get("after", "")),
         before=Place.parse(parameters.get("before", "")),
         page=_page(parameters.get("page", "")),
@@ -107,38 +109,33 @@ def encode_cursor(place: Cursor) -> str:
     return urlsafe_b64encode(f"{place.id} {place.updated_at.isoformat()}".encode()).decode()
 
 
-def _filters(parameters: QueryDict) -> Filters:
+def _filters(parameters: QueryDict, *, state: str) -> Filters:
     assignee = parameters.get("assignee", "")
     is_key = assignee.isascii() and assignee.isdigit() and len(assignee) < 10
     return Filters(
-        channel=_one_of(parameters, "channel", Channel.values),
-        status=_one_of(parameters, "status", ConversationStatus.values),
+        channel=parse_choice(parameters, "channel", Channel.values),
+        status=parse_choice(parameters, "status", ConversationStatus.values),
         flagged=parameters.get("flagged") == "1",
         assignee=assignee if is_key or assignee == UNASSIGNED else "",
-        state=_one_of(parameters, "state", STATES),
+        state=state,
         tag=parse_uuid(parameters.get("tag", "")),
         test="1" if parameters.get("test") == "1" else "",
-        request=_one_of(parameters, "request", tuple(REQUESTS)),
-        rating=_one_of(parameters, "rating", tuple(RATINGS)),
+        request=parse_choice(parameters, "request", tuple(REQUESTS)),
+        rating=parse_choice(parameters, "rating", tuple(RATINGS)),
         cell=parse_cell(parameters),
     )
 
 
 def parse_cell(parameters: QueryDict) -> Slice:
-    """The cell of the analytics, with invalid values ignored."""
+    """The cell of the analytics, with invalid days ignored. Raises UnknownFilter."""
     return Slice(
         since=parse_day(parameters.get("since", "")),
         until=parse_day(parameters.get("until", "")),
-        hour=_one_of(parameters, "hour", [str(hour) for hour in range(24)]),
-        outcome=_one_of(parameters, "outcome", list(OUTCOMES)),
+        hour=parse_choice(parameters, "hour", [str(hour) for hour in range(24)]),
+        outcome=parse_choice(parameters, "outcome", list(OUTCOMES)),
         topic=parameters.get("topic", "").replace("\x00", "")[:LONGEST_SEARCH],
         tool=parameters.get("tool", "").replace("\x00", "")[:LONGEST_SEARCH],
     )
-
-
-def _one_of(parameters: QueryDict, name: str, values: tuple[str, ...] | list[str]) -> str:
-    value = parameters.get(name, "")
-    return value if value in values else ""
 
 
 def _page(text: str) -> int:

@@ -24,7 +24,7 @@ from console.dashboard.charts import Axis, Chart, Series, stacked
 from console.effects.unknown_outcomes import open_questions
 from console.inbox.query import CELL, parse_cell
 from console.layout import shell_context
-from console.parameters import parse_uuid
+from console.parameters import parse_choice, parse_uuid
 from console.promises.figures import NOT_SENT_STATE, STATES, UNOWNED, promises_of
 from console.promises.metrics import PromiseCounts, PromiseMetrics, promise_metrics
 from console.promises.rows import STATES as STATE_SIGNS
@@ -176,12 +176,11 @@ def _shown(project: Project, query: ListQuery, *, zone: str, now: datetime) -> d
 
 
 def parse_query(parameters: QueryDict) -> ListQuery:
-    days, state, channel = parameters.get("days", ""), parameters.get("state", ""), parameters.get("channel", "")
     return ListQuery(
-        days=int(days) if days in {str(period) for period in PERIODS} else USUAL,
-        state=state if state in STATES else "",
+        days=int(parse_choice(parameters, "days", [str(period) for period in PERIODS]) or USUAL),
+        state=parse_choice(parameters, "state", STATES),
         tool=parameters.get("tool", "").replace("\x00", "")[:120],
-        channel=channel if channel in Channel else "",
+        channel=parse_choice(parameters, "channel", Channel.values),
         before=parse_uuid(parameters.get("before", "")),
         tests=parameters.get("of") == TESTS,
         cell=replace(parse_cell(parameters), outcome="", tool=""),

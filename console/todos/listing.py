@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext
 
-from console.parameters import parse_uuid
+from console.parameters import parse_choice, parse_uuid
 from console.todos.board import MOST_COUNTED, count_text, status_counts
 from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
@@ -68,11 +68,10 @@ class Row:
 
 
 def parse_query(parameters: QueryDict) -> ListQuery:
-    state, source = parameters.get("state", ""), parameters.get("source", "")
     return ListQuery(
-        state=state if state in TodoStatus else "",
+        state=parse_choice(parameters, "state", TodoStatus.values),
         type=parse_uuid(parameters.get("type", "")),
-        source=source if source in TodoSource else "",
+        source=parse_choice(parameters, "source", TodoSource.values),
         before=parse_uuid(parameters.get("before", "")),
     )
 

@@ -173,6 +173,40 @@ def test_bookings_are_those_of_the_day_or_of_the_search_or_all(owner: Client, te
     assert (row["Starts"], row["People"], row["Phone"]) == ("2027-03-01T20:00:00+01:00", "4", "'+39021234567")
 
 
+UNKNOWN = [
+    ("promises", "state", "open, kept"),
+    ("promises", "days", "7, 30, 90"),
+    ("effects", "state", "unknown"),
+    ("todos", "state", "pending_review"),
+    ("todos", "source", "must be one of"),
+    ("bookings", "day", "no date"),
+    ("inbox", "view", "waiting"),
+    ("conversations", "channel", "chat, phone"),
+    ("tickets", "state", "pending"),
+]
+
+
+@pytest.mark.parametrize(("name", "filter", "known"), UNKNOWN)
+def test_an_unknown_value_of_a_filter_is_refused(
+    owner: Client, tenant: Tenant, name: str, filter: str, known: str
+) -> None:
+    """A whole list would be taken for a narrowed one."""
+    answer = owner.get(reverse(f"{name}_csv", args=[tenant.project.slug]), {filter: "nonsense"})
+    assert answer.status_code == 400
+    assert known in answer.content.decode()
+    assert owner.get(reverse(f"{name}_csv", args=[tenant.project.slug]), {filter: ""}).status_code == 200
+
+
+VIEWS = {"todos": "list"}
+
+
+@pytest.mark.parametrize("name", ["promises", "effects", "todos", "inbox"])
+def test_a_list_refuses_what_its_csv_refuses(owner: Client, tenant: Tenant, name: str) -> None:
+    answer = owner.get(reverse(name, args=[tenant.project.slug]), {"state": "nonsense", "view": VIEWS.get(name, "")})
+    assert answer.status_code == 400
+    assert "state must be one of" in answer.content.decode()
+
+
 def test_the_inbox_exports_its_tab(owner: Client, tenant: Tenant) -> None:
     talk(tenant, "Nothing", guest="one", name="Ada")
     talk(tenant, "Help", guest="two", name="Ben", flag="Angry")
