@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from projects.agents.services import save_agent
 from projects.models.agent_config import AgentConfig
-from tests.browser.conftest import App, open_page
+from tests.browser.conftest import App, Complaints, open_page
 from tests.conftest import Tenant
 from tests.tools.examples import KITCHEN
 from tools.engine.custom import service
@@ -67,6 +67,18 @@ def test_a_trial_waits_for_what_was_just_typed(page: Page, app: App, tenant: Ten
     page.get_by_label("Description of agentPromised").fill("The agent commits to tell the kitchen now.")
     page.get_by_role("button", name="Evaluate").click()
     expect(page.locator("[data-verdict=notify_kitchen_tool]")).to_contain_text("Would fire")
+
+
+def test_a_definition_that_is_too_large_is_refused_while_typing(
+    page: Page, app: App, tenant: Tenant, complaints: Complaints
+) -> None:
+    """The check of the text before it would otherwise stay."""
+    open_page(page, app, "tools/custom/new")
+    page.get_by_role("button", name="JSON", exact=True).click()
+    complaints.provoke("413")
+    page.get_by_label("Definition as JSON").fill(f'{{"description": "{"x" * 300_000}"}}')
+    expect(page.locator("#check")).to_contain_text("1 error")
+    expect(page.locator("#problems")).to_contain_text("the limit is 256 kB")
 
 
 def test_turning_off_a_tool_used_by_a_step_asks_first(page: Page, app: App, tenant: Tenant) -> None:

@@ -28,9 +28,10 @@ export class Checking {
     let found;
     try {
       found = await this.api.post("/tools/check", { name: this.nameOf(), text: this.draft.text });
-    } catch {
+    } catch (error) {
       // Saving reports connection errors.
-      return;
+      if (!error.status) return;
+      found = { problems: [{ path: "", message: error.message, line: 1, column: 1 }], warnings: [] };
     }
     if (visit !== this.visit) return this.newest;
     const toned = (problems, tone) => problems.map((problem) => ({ ...problem, tone }));
