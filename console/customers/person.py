@@ -10,17 +10,20 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from console.access import zone_of
+from console.conversation_rows import last_words
 from console.customers.listing import tags_by_customer
 from console.customers.privacy import erasure_preview
 from console.inbox.facts import consents_of, facts_about
-from console.inbox.rows import UNNAMED, initials
+from console.inbox.rows import UNNAMED, initials, speaker_of
+from console.inbox.snippets import excerpt
 from console.inbox.ticket_list import LABELS as TICKET_STATES
 from console.promises.rows import promises_to
 from console.timestamps import format_timestamp
 from console.todos.cards import cards_of
 from conversations.common.customer_names import customer_names
+from conversations.common.file_lines import without_brackets
 from conversations.common.merged import find_persona
-from conversations.models import Conversation, ConversationStatus, Persona, PersonaField
+from conversations.models import Conversation, ConversationStatus, Message, Persona, PersonaField
 from projects.common.phones import readable_phone
 from projects.common.stored_sentences import translated
 from projects.models.key import Scope
@@ -84,18 +87,21 @@ def _conversations(persona: Persona, *, before: UUID | None, zone: str) -> dict[
     rows = own.filter(pk__lt=before) if before else own
     found = list(rows.select_related("assignee").order_by("-id")[: PAGE + 1])
     shown = found[:PAGE]
+    said = last_words(shown)
     return {
-        "talks": [_talk(row, zone=zone) for row in shown],
+        "talks": [_talk(row, said.get(row.pk), zone=zone) for row in shown],
         "talk_count": own.count() if before or len(found) > PAGE else len(found),
         "older": str(shown[-1].pk) if len(found) > PAGE else "",
         "is_continued": before is not None,
     }
 
 
-def _talk(row: Conversation, *, zone: str) -> dict[str, Any]:
+def _talk(row: Conversation, said: Message | None, *, zone: str) -> dict[str, Any]:
     state = gettext("Closed") if row.closed_at else row.get_status_display()
     return {
         "id": row.pk,
+        "speaker": speaker_of(said),
+        "words": "".join(piece.text for piece in excerpt(without_brackets(said.content), ())) if said else "",
         "channel": row.get_channel_display(),
         "state": state,
         "is_open": row.status == ConversationStatus.OPEN and row.closed_at is None,

@@ -102,7 +102,7 @@ class Rows:
             assignee=row.assignee.name if row.assignee else "",
             reasons=self._reasons.get(row.pk, [])[:MOST_REASONS],
             tags=self._tags.get(row.pk, ()),
-            speaker=str(MessageRole(message.role).label) if message and message.role != MessageRole.USER else "",
+            speaker=speaker_of(message),
             text="".join(piece.text for piece in pieces),
             pieces=pieces if words else (),
             at=format_timestamp(at, zone=self._zone),
@@ -114,6 +114,11 @@ class Rows:
         if row.closed_at is not None:
             return self._closed % {"channel": channel}
         return self._ended % {"channel": channel} if row.status == ConversationStatus.ENDED else channel
+
+
+def speaker_of(message: Message | None) -> str:
+    """The role of whoever wrote the message, unless it is the customer."""
+    return str(MessageRole(message.role).label) if message and message.role != MessageRole.USER else ""
 
 
 def initials(name: str) -> str:

@@ -76,6 +76,7 @@ def test_a_person_has_all_their_conversations(owner: Client, tenant: Tenant) -> 
     second = talk(tenant, "Hello")
     page = owner.get(url(tenant, first)).context
     assert ([row["id"] for row in page["talks"]], page["talk_count"]) == ([second.pk, first.pk], 2)
+    assert [row["words"] for row in page["talks"]] == ["Hello", "Hi"]
 
 
 def test_a_person_has_facts_and_the_history_of_consents(owner: Client, tenant: Tenant) -> None:
