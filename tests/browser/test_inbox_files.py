@@ -66,6 +66,15 @@ def test_files_are_attached_kept_over_a_reload_and_sent(page: Page, app: App, tm
     assert findings(page, within=".ib-conv") == []
 
 
+def test_a_file_with_a_long_name_leaves_send_in_sight(page: Page, app: App, tmp_path: Path) -> None:
+    file = tmp_path / f"{'menu' * 40}.txt"
+    file.write_text("Pasta")
+    open_answer(page, app)
+    page.locator("#file-tool input").set_input_files([file])
+    expect(page.locator("#files").get_by_role("button")).to_be_in_viewport(ratio=1)
+    expect(page.locator("#answer").get_by_role("button", name="Send")).to_be_in_viewport(ratio=1)
+
+
 def test_a_file_that_cannot_be_attached_is_named_with_the_reason(
     page: Page, app: App, tmp_path: Path, complaints: Complaints
 ) -> None:
