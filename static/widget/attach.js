@@ -53,7 +53,7 @@ export class Attach {
   refusalOf({ name, size }) {
     if (this.items.length >= MOST_FILES) return this.say("A message can have up to %(most)s files.", { most: MOST_FILES });
     if (size > MOST_MB * 1024 * 1024) return this.say(TOO_LARGE, { name, most: MOST_MB });
-    return size ? "" : this.say(WRONG_KIND, { name });
+    return size ? "" : this.say("%(name)s is empty.", { name });
   }
 
   begin(file) {
