@@ -11,6 +11,7 @@ ROLES = {"user": "customer", "assistant": "agent"}
 SCENARIO = re.compile(r"^Scenario (\d+): (.+)$")
 STEP = re.compile(r"^(\d+\.\d+) (.+?)(?: \(collects: ([^)]*)\))?(?: \(may promise: [^)]*\))?$")
 FIELD = re.compile(r"^(new (?:phone|email), [^:]{1,90}|[\w .-]{1,60}?): (.*?)(?: \(known since [^()]*\))?$")
+FILES = re.compile(r"(?: ⏎ )?\[File: [^\]\n]*\]")
 ACTION = re.compile(r"^- ([\w.-]+): ([^,\n]+)(?:, (.*))?$")
 
 
@@ -90,11 +91,16 @@ def transcript(text: str) -> list[Line]:
     for raw in text.splitlines():
         match = LINE.match(raw)
         if match:
-            lines.append(Line(ROLES.get(match[1], match[1]), match[2]))
+            lines.append(Line(ROLES.get(match[1], match[1]), _words(match[2])))
         elif lines:
             last = lines.pop()
             lines.append(Line(last.role, f"{last.content}\n{raw}".strip("\n")))
     return lines
+
+
+def _words(content: str) -> str:
+    """The words of a message without the names of its files, unless they are all there is."""
+    return FILES.sub("", content).strip() or content
 
 
 def last_of(lines: list[Line], role: str) -> str:
