@@ -53,7 +53,7 @@ def upload(conversation: Conversation, content: bytes, *, name: str, by: User | 
     Raises Unprocessable for an empty or too large file and for any type that isn't allowed, Conflict if too many files
     wait or the storage is full.
     """
-    content_type = _check(content, name=name) if by else _check_customers(content, name=name)
+    content_type = _check_named(content, name=name)
     waiting = _unsent(conversation, is_customers=by is None)
     _check_few(waiting, most=MAX_UNSENT if by else MAX_UNSENT_OF_CUSTOMER)
     place = {"conversation": conversation, "uploaded_by": by}
@@ -64,7 +64,7 @@ def upload_ahead(project: Project, sender: str, content: bytes, *, name: str) ->
     """Store a file for the next message of the customer with this `external_id`, who may have no conversation yet. Raises
     as `upload` does.
     """
-    content_type = _check_customers(content, name=name)
+    content_type = _check_named(content, name=name)
     _check_few(waiting_files(project.pk, [sender]), most=MAX_UNSENT_OF_CUSTOMER)
     return _store(project, content, name=name, content_type=content_type, project=project, sender=sender)
 
@@ -115,8 +115,8 @@ def _check_few(waiting: QuerySet[Attachment], *, most: int) -> None:
         raise Conflict(sentence % {"max_unsent": most}, code="too_many_unsent_files")
 
 
-def _check_customers(content: bytes, *, name: str) -> str:
-    """The content type of a customer's file. Raises Unprocessable."""
+def _check_named(content: bytes, *, name: str) -> str:
+    """The content type of a file that is what its name says. Raises Unprocessable."""
     content_type = _check(content, name=name)
     if not is_kept(content_type, name):
         raise _not_allowed(name)

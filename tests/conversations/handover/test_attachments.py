@@ -103,6 +103,21 @@ def test_a_file_that_cannot_be_attached_is_refused_by_name(
         assert not Attachment.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("content", "name", "code"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "logo.svg", "file_type_not_allowed"),
+        (b"Hello", "menu.pdf", "file_type_differs"),
+        (PNG, "menu.pdf", "file_type_differs"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_refused_to_staff_too(
+    api: Client, row: Conversation, content: bytes, name: str, code: str
+) -> None:
+    """The customer would get a logo.svg.txt."""
+    assert upload(api, row, content, name).json()["error"]["code"] == code
+
+
 def test_a_file_of_ten_megabytes_is_taken_and_one_byte_more_is_not(api: Client, row: Conversation) -> None:
     assert upload(api, row, PNG.ljust(MAX_BYTES, b"\0"), "a.png").json()["size"] == MAX_BYTES
     assert upload(api, row, PNG.ljust(MAX_BYTES + 1, b"\0"), "a.png").status_code in (413, 422)
@@ -192,7 +207,7 @@ def test_too_many_unsent_files_are_a_conflict(tenant: Tenant, api: Client, row: 
                 for _ in range(MAX_UNSENT)
             ]
         )
-    assert upload(api, row, PNG).status_code == 409
+    assert upload(api, row, PDF).status_code == 409
 
 
 def test_unsent_files_are_deleted_after_a_day_and_sent_ones_stay(
@@ -212,7 +227,7 @@ def test_unsent_files_are_deleted_after_a_day_and_sent_ones_stay(
 def test_an_address_of_another_tenant_or_a_changed_one_opens_nothing(
     tenant: Tenant, api: Client, row: Conversation, stranger: Tenant
 ) -> None:
-    file = upload(api, row, PNG).json()
+    file = upload(api, row, PDF).json()
     with tenant.tx():
         attachment = Attachment.objects.get()
     assert Client().get(path_of(attachment_url(stranger.organization.pk, attachment.pk))).status_code == 404
