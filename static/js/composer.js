@@ -28,7 +28,7 @@ export class Composer {
     if (event.key === "Escape") return this.field.blur();
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
-    this.submit();
+    this.form.requestSubmit();
   }
 
   submit() {

@@ -134,6 +134,11 @@ def test_messages_and_the_answer_are_translated(page: Page, app: App) -> None:
     assert findings(page, within=".ib-conv") == []
     page.get_by_role("button", name="Back to my text").click()
     expect(field).to_have_value("Yes, until eleven.")
+    page.get_by_role("button", name="Translate into German").click()
+    expect(field).to_have_value("Ja, bis elf.")
+    field.press("Enter")
+    expect(page.locator("#chat .mg-msg.op")).to_contain_text("Ja, bis elf.")
+    expect(page.locator("#answer-original")).to_be_hidden()
 
 
 def test_translations_are_shown_where_the_browser_blocks_storage(page: Page, app: App) -> None:

@@ -73,7 +73,8 @@ export class AnswerTranslation {
     this.field = form.querySelector("textarea");
     button.addEventListener("click", () => this.ask());
     original.querySelector("button").addEventListener("click", () => this.back());
-    form.addEventListener("submit", () => (original.hidden = true), { capture: true });
+    // What was refused stays in the field, and its original beside it.
+    form.addEventListener("submit", () => (original.hidden ||= !this.field.value));
   }
 
   async ask() {
