@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from conversations.inbox.notes import add_note
 from conversations.models import Mention, Note
@@ -78,6 +78,23 @@ def test_a_note_being_typed_survives_a_reload_and_is_no_answer(page: Page, app: 
     page.locator("#modes").get_by_role("button", name="Reply").click()
     expect(page.locator("#say")).to_be_focused()
     expect(page.locator("#note")).to_be_hidden()
+
+
+def test_a_takeover_that_comes_late_leaves_the_note_that_is_typed(page: Page, app: App) -> None:
+    """The letters that follow would be in the customer's answer."""
+    row = talk(app.tenant, "Hi", name="Guest", flag="look")
+    open_page(page, app, f"inbox/{row.pk}")
+    held: list[Route] = []
+    page.route("**/take-over", lambda route: held.append(route))
+    page.keyboard.press("t")
+    page.locator("#modes").get_by_role("button", name="Note").click()
+    page.locator("#note-text").fill("A regular")
+    until(lambda: page.wait_for_timeout(50) or held)
+    held[0].continue_()
+    expect(page.locator("#take")).to_contain_text("talking to Guest")
+    page.keyboard.type(" guest")
+    expect(page.locator("#note-text")).to_have_value("A regular guest")
+    expect(page.locator("#say")).to_be_hidden()
 
 
 def test_a_colleagues_note_appears_without_a_reload(page: Page, app: App) -> None:

@@ -89,7 +89,8 @@ export class Operator {
       this.keepInSight();
       this.say(gettext("You no longer have this conversation. Your text is kept: take over to send it."));
     }
-    if (!isMine || document.querySelector(":popover-open")) return;
+    // Who began a note meanwhile stays in it: what is typed next would be in the customer's answer.
+    if (!isMine || form.parentElement.dataset.write === "note" || document.querySelector(":popover-open")) return;
     this.onWrite();
     field.focus();
   }
@@ -119,6 +120,7 @@ export class Operator {
     if (!verb) return;
     event.preventDefault();
     if (this.isBusy) return;
+    if (verb === "take-over") this.onWrite();
     this.isBusy = true;
     this.doing = this.attempt(() => this.api.post(`/conversations/${this.conversation}/${verb}`)).then(() => this.refresh());
     await this.doing;
