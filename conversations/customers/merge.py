@@ -38,10 +38,10 @@ def read_preview(project: Project, target_id: UUID, source_id: UUID) -> MergePre
     one that the project doesn't have or that was merged already.
     """
     if target_id == source_id:
-        raise Unprocessable("same_customer", gettext("persona: choose another customer to merge."), field="persona")
+        raise Unprocessable("same_customer", gettext("Choose another customer to merge."), field="persona")
     found = {row.pk: row for row in listed_customers(project.pk).filter(pk__in=[target_id, source_id])}
     if len(found) != 2:
-        message = gettext("persona: the project has no such customer, or they were merged already.")
+        message = gettext("One of the two was merged already, or isn’t a customer of this project.")
         raise Conflict(message, code="no_such_customer", field="persona")
     return preview_merge(found[target_id], found[source_id])
 

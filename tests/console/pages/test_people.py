@@ -128,6 +128,16 @@ def test_a_stale_merge_is_refused_and_shown_as_it_is_now(owner: Client, tenant: 
     assert (answer.status_code, answer.context["moving"]["conversations"]) == (409, 2)
 
 
+def test_a_merge_that_another_page_has_done_is_refused_without_a_fields_name(owner: Client, tenant: Tenant) -> None:
+    kept, merged = two(tenant)
+    address, body = url(tenant, kept, name="merge_person"), {"with": str(merged.persona_id)}
+    body["seen"] = owner.get(address, body).context["preview"].seen
+    assert owner.post(address, body).status_code == 302
+    answer = owner.post(address, body)
+    told = [str(message) for message in answer.context["messages"]]
+    assert (answer.status_code, told[-1].startswith("One of the two was merged already")) == (409, True)
+
+
 def test_a_viewer_is_not_offered_to_merge(tenant: Tenant, viewer: object) -> None:
     row = talk(tenant, "Hi", name="Giulia")
     assert "/merge" not in browser(viewer).get(url(tenant, row)).content.decode()
