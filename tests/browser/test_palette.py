@@ -86,6 +86,9 @@ def test_single_keys_stay_off_on_every_page_once_turned_off(page: Page, app: App
     open_page(page, app, "promises")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_hidden()
+    open_page(page, app, "inbox")
+    keys = page.locator("kbd").filter(visible=True)
+    expect(keys).to_have_text(["Ctrl K"])
     page.keyboard.press("Control+k")
     expect(combobox(page)).to_be_focused()
 
