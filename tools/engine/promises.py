@@ -121,15 +121,16 @@ def open_unsupported_promises(
     Without a time, a promise in the words of one that is open repeats it, and is for the same time.
     """
     untimed = [one.quote for one in quotes if one.at is None]
-    earlier = _open_times(source.conversation_id, untimed) if untimed else {}
+    earlier = _times_ahead(untimed, source=source) if untimed else {}
     timed = [replace(one, at=one.at or earlier.get(one.quote)) for one in quotes]
     return insert_rows(_build_staff_promise(source, one, reason=reason[:300]) for one in timed)
 
 
-def _open_times(conversation_id: UUID, quotes: Sequence[str]) -> dict[str, datetime]:
-    """The times of the conversation's open promises in these words, the newest of each."""
-    rows = Promise.objects.filter(conversation_id=conversation_id, quote__in=quotes, state=PromiseState.OPEN)
-    timed = rows.filter(effect=None).order_by("created_at", "id").values_list("quote", "promised_for")
+def _times_ahead(quotes: Sequence[str], *, source: PromiseSource) -> dict[str, datetime]:
+    """The times ahead of the conversation's open promises in these words, the newest of each."""
+    rows = Promise.objects.filter(conversation_id=source.conversation_id, quote__in=quotes, state=PromiseState.OPEN)
+    ahead = rows.filter(effect=None, promised_for__gt=source.at).order_by("created_at", "id")
+    timed = ahead.values_list("quote", "promised_for")
     return {quote: at for quote, at in timed if at is not None}
 
 

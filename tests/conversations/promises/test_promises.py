@@ -259,6 +259,16 @@ def test_the_same_words_without_another_time_repeat_a_promise(desk: Desk, has_ti
     assert [todo.promise_id for todo in quoted_todos(desk)] == [first.pk]
 
 
+def test_a_promise_whose_time_has_passed_gives_none_to_its_repetition(desk: Desk) -> None:
+    """Otherwise it would be overdue as it is made."""
+    [first] = says_times(desk, local_time(desk, days=3))
+    with desk.tenant.tx():
+        past = first.created_at - timedelta(minutes=5)
+        Promise.objects.filter(pk=first.pk).update(promised_for=past, due_at=past)
+    _, second = says_times(desk, None)
+    assert second.due_at > second.created_at
+
+
 def test_the_same_words_for_two_times_of_one_reply_are_two_promises(desk: Desk) -> None:
     times = [local_time(desk, days=days) for days in (3, 7)]
     reads = [{"quote": LATER, "what": "a call", "at": at and f"{at:%Y-%m-%d}"} for at in (*times, times[0], None)]
