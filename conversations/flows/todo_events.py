@@ -108,6 +108,9 @@ def on_todo_changed(todo: Todo, what: str) -> None:
 
 def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus, *, what: str) -> None:
     """Settle the promise of a todo, and all promises in the same words. Other statuses change nothing."""
+    if what == UNDONE:
+        reopen_promise(promise_id, withdrawn_because=STATUS_REASONS[TodoStatus.REJECTED])
+        return
     is_not_sent = status is TodoStatus.NEEDS_ATTENTION and _evidence_of(todo) == Evidence.OUTBOX
     for identical_id in identical_promises(promise_id):
         if status is TodoStatus.COMPLETED and _evidence_of(todo) == Evidence.SENT:
@@ -117,8 +120,6 @@ def _settle_promise(todo: Todo, promise_id: UUID, status: TodoStatus, *, what: s
             keep_promise(identical_id, evidence=_evidence_of(todo), reason=_reason(todo))
         elif status in PROMISE_STATES:
             close_promise(identical_id, state=PROMISE_STATES[status], reason=_reason(todo))
-        elif what == UNDONE:
-            reopen_promise(identical_id, withdrawn_because=STATUS_REASONS[TodoStatus.REJECTED])
 
 
 def _settle_by_receipt(todo: Todo, promise_id: UUID, effect: Effect) -> None:

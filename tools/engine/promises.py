@@ -174,10 +174,17 @@ def break_disproved(promise_id: UUID, *, reason: str) -> bool:
     return rows.update(state=PromiseState.BROKEN, closed_at=Now(), **changes) == 1
 
 
-def reopen_promise(promise_id: UUID, *, withdrawn_because: str) -> bool:
-    """Open a promise again that a person has withdrawn for this reason. Staff owns it. Return False for any other."""
-    rows = Promise.objects.filter(pk=promise_id, state=PromiseState.WITHDRAWN, reason__startswith=withdrawn_because)
-    return rows.update(state=PromiseState.OPEN, owner=PromiseOwner.STAFF, reason=NO_TOOL, closed_at=None) == 1
+def reopen_promise(promise_id: UUID, *, withdrawn_because: str) -> None:
+    """Open a promise again that a person has withdrawn for this reason, with the repetitions withdrawn by the same
+    decision. Staff owns them.
+    """
+    promise = Promise.objects.get(pk=promise_id)
+    if promise.state != PromiseState.WITHDRAWN or promise.closed_at is None:
+        return
+    withdrawn = Promise.objects.filter(state=PromiseState.WITHDRAWN, reason__startswith=withdrawn_because)
+    # The decision closed the promise first. One in the same words that an earlier decision closed stays withdrawn.
+    rows = withdrawn.filter(pk__in=identical_promises(promise_id), closed_at__gte=promise.closed_at)
+    rows.update(state=PromiseState.OPEN, owner=PromiseOwner.STAFF, reason=NO_TOOL, closed_at=None)
 
 
 def same_promises(promise: Promise) -> QuerySet[Promise]:

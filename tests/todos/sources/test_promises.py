@@ -60,6 +60,30 @@ def test_an_undone_rejection_opens_the_promise_again_and_tells_nobody(desk: Desk
     assert told(desk) == []
 
 
+def test_an_undone_rejection_opens_no_promise_of_an_earlier_rejection(desk: Desk) -> None:
+    """The same words were promised before, and that was rejected for good."""
+    first = promised(desk)
+    with desk.tenant.tx():
+        reject_todo(first.pk, actor=LUCIA)
+    desk.reads(unserved=[CHEF])
+    desk.analyse(f"{CHEF['quote']}.")
+    [_, second] = todos(desk)
+    with desk.tenant.tx():
+        reject_todo(second.pk, actor=LUCIA)
+        undo_rejection(second.pk, actor=LUCIA)
+    assert [promise.state for promise in desk.promises()] == [PromiseState.WITHDRAWN, PromiseState.OPEN]
+
+
+def test_an_undone_rejection_opens_a_repetition_again_too(desk: Desk) -> None:
+    todo = promised(desk)
+    desk.reads(unserved=[CHEF])
+    desk.analyse(f"{CHEF['quote']}.")
+    with desk.tenant.tx():
+        reject_todo(todo.pk, actor=LUCIA)
+        undo_rejection(todo.pk, actor=LUCIA)
+    assert [promise.state for promise in desk.promises()] == [PromiseState.OPEN, PromiseState.OPEN]
+
+
 def test_a_promise_without_a_tool_creates_a_todo_in_the_same_commit(desk: Desk) -> None:
     todo = promised(desk)
     [promise] = desk.promises()
