@@ -72,12 +72,13 @@ export class Chat {
   list(store) {
     const rows = [];
     const messages = store.orderedMessages();
+    const lastOf = new Map(messages.map((message) => [message.turn, message]));
     const opening = store.conversation && messages.length && this.opening(store.conversation);
     if (opening) rows.push(opening);
     messages.forEach((message) => {
       rows.push(this.message(store, message));
       const turn = store.turns.get(message.turn);
-      if (messages.findLast((other) => other.turn === message.turn) === message)
+      if (lastOf.get(message.turn) === message)
         rows.push(...this.notesOf(store, message.turn));
       if (message.role === "user" && turn?.status === "superseded") rows.push(this.superseded(store, turn));
     });

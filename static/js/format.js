@@ -26,11 +26,20 @@ export const seconds = (iso) => exact.format(new Date(iso));
 /** A message with its `%(number)s`: numbered(ngettext("%(number)s reply", "%(number)s replies", 2), 2). */
 export const numbered = (message, value) => fill(message, { number: count(value) });
 
+// Days begin with a quarter of an hour, in every zone. A transcript asks for the day of each message whenever it is drawn.
+const QUARTER_MS = 900_000;
+const named = new Map();
+function inDays(ms) {
+  const quarter = Math.floor(ms / QUARTER_MS);
+  if (!named.has(quarter)) named.set(quarter, days.format(quarter * QUARTER_MS));
+  return named.get(quarter);
+}
+
 /** "Today", "Yesterday", or "Monday 23 November". */
 export function day(iso) {
-  const words = days.format(new Date(iso));
-  if (words === days.format(now())) return gettext("Today");
-  return words === days.format(now() - DAY_MS) ? gettext("Yesterday") : words;
+  const words = inDays(new Date(iso));
+  if (words === inDays(now())) return gettext("Today");
+  return words === inDays(now() - DAY_MS) ? gettext("Yesterday") : words;
 }
 export const moment = (iso) => full.format(new Date(iso));
 
