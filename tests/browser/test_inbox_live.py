@@ -161,3 +161,20 @@ def test_the_offline_model_says_that_it_translates_nothing(page: Page, app: App,
     open_page(page, app, f"inbox/{row.pk}")
     page.get_by_role("button", name="Translate from German").click()
     expect(page.locator("#refused")).to_contain_text("Translation needs a language model")
+
+
+def test_a_long_conversation_opens_at_its_end_and_leads_back_to_it(page: Page, app: App) -> None:
+    row = talk(app.tenant, *(f"Question {number}" for number in range(40)), name="Guest")
+    open_page(page, app, f"inbox/{row.pk}")
+    scroll, latest = page.locator("#chat-scroll"), page.get_by_role("button", name="Latest")
+    newest = scroll.get_by_text("Question 39")
+    expect(newest).to_be_in_viewport()
+    scroll.evaluate("element => { element.scrollTop = 0; }")
+    expect(scroll.get_by_text("Question 0")).to_be_in_viewport()
+    expect(latest).to_be_in_viewport(ratio=1)
+    # Above what is written in, not over it.
+    bottom = "element => element.getBoundingClientRect().bottom"
+    assert latest.evaluate(bottom) < scroll.evaluate(bottom)
+    latest.click()
+    expect(newest).to_be_in_viewport()
+    expect(latest).to_be_hidden()
