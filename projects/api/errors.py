@@ -33,7 +33,7 @@ API_PREFIX = "/api/"
 # Addresses that programs call. A provider's log of webhooks shows our answer.
 JSON_PREFIXES = (API_PREFIX, "/hooks/")
 NO_ENDPOINT = "No endpoint has this address. Addresses have no slash at the end, and ids are UUIDs: see /api/v1/docs/."
-TEMPLATES = frozenset({400, 403, 404, 500})
+TEMPLATES = frozenset({400, 403, 404, 413, 500})
 
 
 def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:

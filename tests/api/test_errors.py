@@ -6,10 +6,12 @@ import logging
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from config.asgi import application
+from projects.api.errors import bad_request
 from projects.api.exception_mapping import to_api_error
 from projects.models import Project
 from tests.api.conftest import error_of
@@ -61,6 +63,13 @@ def test_a_lock_conflict_is_503_and_not_reported_as_an_outage(tenant: Tenant) ->
     answer = to_api_error(refused.value)
     assert (answer.status_code, answer.headers) == (503, {"Retry-After": "1"})
     assert "Someone else is changing the same data" in answer.message
+
+
+def test_a_page_says_that_too_much_was_sent(rf: RequestFactory) -> None:
+    """Not that the browser's request couldn't be read."""
+    answer = bad_request(rf.post("/admin/tools/customtool/import/"), RequestDataTooBig())
+    assert answer.status_code == 413
+    assert "smaller file" in answer.content.decode()
 
 
 def test_a_bug_is_500_and_reveals_nothing(api: Client, caplog: pytest.LogCaptureFixture) -> None:

@@ -57,9 +57,9 @@ class CustomToolAdmin(TenantAdmin):
     def action_type(self, row: CustomTool) -> str:
         return ACTION_LABELS.get(row.definition.get("action", {}).get("type"), "")
 
-    @admin.display(description=lazy("replaces a built-in tool"))
+    @admin.display(description=lazy("replaces"))
     def replaces(self, row: CustomTool) -> str:
-        return gettext("Yes") if row.name in builtin_tools() else ""
+        return gettext("Built-in tool") if row.name in builtin_tools() else ""
 
     @admin.display(description=plazy("field", "on"), boolean=True, ordering="is_enabled")
     def is_on(self, row: CustomTool) -> bool:
