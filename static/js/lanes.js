@@ -52,7 +52,7 @@ const KINDS = [
 ];
 
 /** The icon of an effect, by its kind and tool. */
-export const effectIcon = ({ kind, tool }) => KINDS.find(([word]) => `${kind} ${tool}`.includes(word))?.[1] ?? "bolt";
+const effectIcon = ({ kind, tool }) => KINDS.find(([word]) => `${kind} ${tool}`.includes(word))?.[1] ?? "bolt";
 
 /**
  * {axis, ticks, sent, lanes, joints} of a turn. `numberOf` maps a tool to its verdict's number; `now` and `firstAt` (the first

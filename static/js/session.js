@@ -68,8 +68,12 @@ export class Session {
     if (id !== this.id) return;
     messages.forEach((message) => this.store.putMessage(message));
     turns.forEach((turn) => this.store.putTurn(turn));
-    // The list has turns without details; load the newest first.
-    turns.toReversed().forEach((turn) => this.refresh(turn.id));
+    this.detailed(turns).forEach((turn) => this.refresh(turn.id));
+  }
+
+  /** The turns whose details are loaded, which the list doesn't have: the newest first. */
+  detailed(turns) {
+    return turns.toReversed();
   }
 
   async begin({ channel, persona, isDraft }) {

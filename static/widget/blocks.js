@@ -11,10 +11,10 @@ const RENDERERS = {
 };
 
 /** The capabilities this script can render. */
-export const RENDERABLE = new Set(Object.values(RENDERERS).map((renderer) => renderer.capability));
+const RENDERABLE = new Set(Object.values(RENDERERS).map((renderer) => renderer.capability));
 
 /** True if the server grants the agent the capability and this script can render it. */
-export const canRender = (capability, agent) => RENDERABLE.has(capability) && (agent.capabilities ?? []).includes(capability);
+const canRender = (capability, agent) => RENDERABLE.has(capability) && (agent.capabilities ?? []).includes(capability);
 
 export function renderBlock(block, context) {
   const renderer = Object.hasOwn(RENDERERS, block?.type) ? RENDERERS[block.type] : null;

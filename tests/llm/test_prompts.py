@@ -28,7 +28,7 @@ from conversations.prompts.translate import TranslateContext
 from conversations.prompts.voice import VoiceContext
 from llm import prompts
 from llm.prompts import UnknownVariable, neutralize, render, template_hash
-from llm.template_fields import template_fields
+from tests.llm.template_fields import template_fields
 from todos.executor.prompt import ExecuteContext
 from todos.sources.extraction_prompt import ExtractContext
 from tools.engine.skills.arguments import ArgumentsContext

@@ -13,16 +13,8 @@ export class Watching extends Session {
     this.onNews = onNews;
   }
 
-  async load() {
-    const id = this.id;
-    const [messages, turns] = await Promise.all([
-      this.api.list(`/conversations/${id}/messages`),
-      this.api.list(`/conversations/${id}/turns`),
-    ]);
-    if (id !== this.id) return;
-    messages.forEach((message) => this.store.putMessage(message));
-    turns.forEach((turn) => this.store.putTurn(turn));
-    turns.slice(-MARKED).forEach((turn) => this.refresh(turn.id));
+  detailed(turns) {
+    return turns.slice(-MARKED);
   }
 
   /** Starts after the last event included in the page; earlier ones are in the transcript. */

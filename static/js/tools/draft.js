@@ -96,7 +96,7 @@ function sorted(value) {
   );
 }
 
-export function sameJson(a, b) {
+function sameJson(a, b) {
   if (a === b) return true;
   try {
     return JSON.stringify(sorted(JSON.parse(a))) === JSON.stringify(sorted(JSON.parse(b)));

@@ -83,8 +83,8 @@ export class Fields {
     );
   }
 
-  /** A checkbox that writes the value `on`, and nothing when it is cleared. */
-  check(label, path, { hint, on = true } = {}) {
+  /** A checkbox with a hint below it. `path` is where its problems are shown; `write(isOn)` is called on change. */
+  box(label, path, { hint, checked, write }) {
     const id = this.id();
     return h(
       "div",
@@ -96,16 +96,24 @@ export class Fields {
           id,
           type: "checkbox",
           class: "form-check-input",
-          "data-path": path.join("."),
-          checked: this.at(path) === on,
+          "data-path": path,
+          "aria-describedby": hint ? `${id}-h` : null,
+          checked,
           disabled: !this.canEdit,
-          onchange: (event) => (this.put(path, event.target.checked ? on : undefined), this.changed(false)),
+          onchange: (event) => write(event.target.checked),
         }),
         h("span", { class: "form-check-label" }, label),
       ),
-      hint && h("p", { class: "form-hint" }, hint),
-      this.slot(path.join(".")),
+      hint ? h("p", { class: "form-hint", id: `${id}-h` }, hint) : null,
     );
+  }
+
+  /** A checkbox that writes the value `on`, and nothing when it is cleared. */
+  check(label, path, { hint, on = true } = {}) {
+    const write = (isOn) => (this.put(path, isOn ? on : undefined), this.changed(false));
+    const box = this.box(label, path.join("."), { hint, checked: this.at(path) === on, write });
+    box.append(this.slot(path.join(".")));
+    return box;
   }
 
   /** An input without a visible label, applied on change. */

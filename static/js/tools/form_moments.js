@@ -21,30 +21,13 @@ export function moments(fields, definition) {
     fields.put(["moments"], String(chosen) === String(USUAL) ? undefined : chosen);
     fields.changed(true);
   };
-  const box = ([name, label, hint], index) => {
-    const id = fields.id();
-    return h(
-      "div",
-      {},
-      h(
-        "label",
-        { class: "form-check", for: id },
-        h("input", {
-          id,
-          type: "checkbox",
-          class: "form-check-input",
-          // Problems of the whole list are shown at its first checkbox.
-          "data-path": index ? `moments.${name}` : "moments",
-          "aria-describedby": hint && `${id}-h`,
-          checked: standing().includes(name),
-          disabled: !fields.canEdit,
-          onchange: (event) => write(name, event.target.checked),
-        }),
-        h("span", { class: "form-check-label" }, label),
-      ),
-      hint && h("p", { class: "form-hint", id: `${id}-h` }, hint),
-    );
-  };
+  // Problems of the whole list are shown at its first checkbox.
+  const box = ([name, label, hint], index) =>
+    fields.box(label, index ? `moments.${name}` : "moments", {
+      hint,
+      checked: standing().includes(name),
+      write: (isOn) => write(name, isOn),
+    });
   return h(
     "div",
     { role: "group", "aria-label": gettext("When it may run") },

@@ -1,4 +1,4 @@
-"""The context fields that a skill's templates read. A test compares them with the dataclass."""
+"""The context fields that a skill's templates read, compared with its dataclass by test_prompts.py."""
 
 from __future__ import annotations
 
