@@ -5,9 +5,11 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from config.runner.embedded import EmbeddedServices
@@ -32,10 +34,14 @@ NOWHERE = {
 }
 
 
+def shares_tests_out(arguments: Sequence[str]) -> bool:
+    """True if pytest's `-n` has child processes run the tests. `-n 0` has none."""
+    return re.search(r"(?<!\S)(-n|--numprocesses)[ =]?+(?!0(?!\S))", " ".join(arguments)) is not None
+
+
 def _runs_tests() -> bool:
-    """False in the xdist controller (pytest's `-n`), whose child processes run the tests."""
-    shares_out = any(word.startswith(("-n", "--numprocesses")) for word in sys.argv)
-    return "PYTEST_XDIST_WORKER" in os.environ or not shares_out
+    """False in the xdist controller, whose child processes run the tests."""
+    return "PYTEST_XDIST_WORKER" in os.environ or not shares_tests_out(sys.argv[1:])
 
 
 data_dir = Path(tempfile.mkdtemp(prefix="makegood-"))

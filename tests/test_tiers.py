@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.durations import is_there, long_tests
+from tests.services import shares_tests_out
 from tests.test_architecture import APART, FLOORS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -77,3 +78,19 @@ def test_every_room_has_tests_in_the_quick_tier() -> None:
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "not slow and not whole", "tests"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert {line.split("/")[1] for line in listed.splitlines() if line.startswith("tests/")} >= FOLDERS
+
+
+@pytest.mark.parametrize(
+    ("arguments", "does"),
+    [
+        ("-n3", True),
+        ("-n auto", True),
+        ("--numprocesses=10", True),
+        ("-n0", False),
+        ("-n 0", False),
+        ("-q tests/-n", False),
+    ],
+)
+def test_only_a_run_in_several_processes_has_a_controller(arguments: str, does: bool) -> None:
+    """The controller starts no servers, and `-n 0` has none."""
+    assert shares_tests_out(arguments.split()) is does
