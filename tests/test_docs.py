@@ -24,7 +24,7 @@ GUARANTEE = re.compile(r"^\| [^|]+ \| (`\w+/[^|]*) \|$", re.MULTILINE)
 TEST_NAME = re.compile(r"`…?([a-z_]+?)_?…?`")
 TEST_PATH = re.compile(r"`([\w/]+\.py)`")
 MODULE = re.compile(rf"`((?:{'|'.join(ROOMS)})(?:\.\w+)+)`")
-MANAGE = re.compile(r"manage\.py (\w+)")
+MANAGE = re.compile(r"(?:manage\.py|bin/manage) (\w+)")
 # Modules that read the environment; proxies and the like are read only to be ignored.
 SOURCES = (
     *("telemetry", "outbound", "llm", "tenancy", "projects", "jobs", "notices", "tools", "todos", "conversations"),
