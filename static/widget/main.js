@@ -36,7 +36,7 @@ class Widget {
 
   /** Reports a failed start in the console only, where the site's developer finds it, and retries unless the error is final. */
   reportFailure(error, [wait, ...tries]) {
-    console.info(`Makegood widget not shown: ${error instanceof Refusal ? error.message : "the server can't be reached from this page."}`);
+    console.info(`Makegood widget not shown: ${error instanceof Refusal ? error.message : "the server can't be reached, or this site isn't in the list of sites on the Widget page."}`);
     const final = error instanceof Refusal && error.status < 500 && error.status !== 429;
     if (wait && !final) setTimeout(() => this.start(tries), wait);
   }

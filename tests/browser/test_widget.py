@@ -208,6 +208,18 @@ def test_messages_written_offline_are_sent_on_reconnect(
 
 
 @pytest.mark.requirement("W12", "W13")
+def test_a_site_that_is_not_listed_is_told_so_in_the_console(
+    page: Page, app: App, shop: Shop, complaints: Complaints
+) -> None:
+    """The browser keeps the refusal to itself: the widget can't read it."""
+    complaints.provoke("CORS")
+    complaints.provoke("net::ERR_FAILED")
+    elsewhere = place_widget(app.tenant, origins=("https://shop.example",))
+    with page.expect_console_message(lambda message: "list of sites" in message.text):
+        page.goto(shop.address(elsewhere.key))
+    expect(launcher(page)).to_have_count(0)
+
+
 def test_unknown_malformed_and_disallowed_blocks_are_dropped(page: Page, app: App, shop: Shop, placed: Placed) -> None:
     """Of four blocks one is shown: one type is unknown, one malformed, one's capability not the agent's."""
     app.model.script("reply", text="Good evening.")
