@@ -48,7 +48,6 @@ TRIGGER_LABELS = {
     Trigger.TASK: lazy("For approved todos"),
 }
 # Setting types that switch a tool on or off; other settings configure it.
-SWITCH_TYPES = (AttributeType.BOOL, AttributeType.ENUM)
 RECENT = timedelta(days=30)
 # A tool is failing if its newest effect within this period failed.
 FAILING = timedelta(days=7)
@@ -56,17 +55,18 @@ FAILING = timedelta(days=7)
 
 @dataclass(frozen=True)
 class Gate:
-    """A setting that switches a built-in tool, editable on the tool's page."""
+    """A setting of a built-in tool, editable on the tool's page: a switch, a choice, or a text."""
 
     key: str
     label: str
     is_on: bool
     value: str
-    choices: Sequence[tuple[str, str]]
+    choices: Sequence[tuple[str, str]] = ()
+    is_text: bool = False
 
     @property
     def is_switch(self) -> bool:
-        return not self.choices
+        return not self.choices and not self.is_text
 
     @property
     def short(self) -> str:
@@ -165,9 +165,8 @@ def arguments_of(tool: CompiledTool) -> list[Argument]:
 
 
 def gates_of(name: str, attributes: Mapping[str, Resolved]) -> list[Gate]:
-    """Settings that switch a built-in tool, with their current values."""
-    settings = (setting for setting in KNOWN_SETTINGS if name in setting.tools and setting.type in SWITCH_TYPES)
-    return [_gate(setting, attributes.get(setting.key)) for setting in settings]
+    """Settings of a built-in tool, with their current values."""
+    return [_gate(one, attributes.get(one.key)) for one in KNOWN_SETTINGS if name in one.tools]
 
 
 def approvals_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> list[Gate]:
@@ -175,7 +174,7 @@ def approvals_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> list
     if tool.origin != BUILT_IN or Trigger.TASK not in tool.moments:
         return []
     key = approval_setting(tool.name)
-    return [Gate(key, gettext("Require approval"), is_on=is_on(attributes, key), value="", choices=())]
+    return [Gate(key, gettext("Require approval"), is_on=is_on(attributes, key), value="")]
 
 
 def usage_of(project: Project, name: str) -> Usage:
@@ -218,7 +217,7 @@ def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
         return gettext("“%(label)s” is off") % {"label": closed[0].label}
     if _is_phone_only(tool):
         return gettext("Phone only")
-    chosen = next((gate for gate in gates if not gate.is_switch and gate.key in tool.why_not), None)
+    chosen = next((gate for gate in gates if gate.choices and gate.key in tool.why_not), None)
     return _setting_reason(chosen) if chosen else capfirst(translated(tool.why_not))
 
 
@@ -232,7 +231,10 @@ def _gate(setting: KnownSetting, found: Resolved | None) -> Gate:
     value = found.value if found else None
     values = ENUMS.get(setting.key, ()) if setting.type is AttributeType.ENUM else ()
     choices = [(one, value_label(one)) for one in values]
-    return Gate(setting.key, setting.label, is_on=value is True, value=str(value or ""), choices=choices)
+    is_text = setting.type is AttributeType.STRING
+    return Gate(
+        setting.key, setting.label, is_on=value is True, value=str(value or ""), choices=choices, is_text=is_text
+    )
 
 
 def _entry(tool: CompiledTool, attributes: Mapping[str, Resolved], error: str | None) -> ListedTool:

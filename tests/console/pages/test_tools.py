@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from projects.agents.services import save_agent
 from projects.common.text_diff import line_differences
+from projects.models import Member
 from projects.models.agent_config import AgentConfig
 from projects.records.attributes import resolve_attributes, set_attribute
 from tests.conftest import Tenant
@@ -18,6 +19,7 @@ from tests.console.pages.conftest import add_effect, browser, talk
 from tests.tools.examples import KITCHEN
 from tools.engine.catalogue import approval_setting, compile_tools
 from tools.engine.custom import service
+from tools.engine.transfers import TRANSFER_NUMBERS
 from tools.models import CustomTool, EffectState
 
 SMS = "project_attributes_setting_sms_send_information_enabled"
@@ -77,6 +79,24 @@ def test_a_refusal_by_our_own_rules_is_not_a_failure(owner: Client, tenant: Tena
         tenant, talk(tenant, "Hi"), tool="create_booking_tool", state=EffectState.FAILED, error="No table is free."
     )
     assert entries(owner, tenant)["create_booking_tool"].word == "On"
+
+
+@pytest.mark.parametrize("numbers", ["kitchen: +39 06 555 0114", "0039065550114"])
+def test_a_tools_page_has_its_settings_that_are_texts(owner: Client, tenant: Tenant, numbers: str) -> None:
+    """Also for members without developer tools, who have no page of attributes. Escalation leads there."""
+    with tenant.tx():
+        Member.objects.filter(user=tenant.owner).update(developer_tools=False)
+    address = reverse("tool", args=[tenant.project.slug, "transfer_call_tool"])
+    assert (
+        address
+        in owner.get(
+            reverse("agent", kwargs={"project_slug": tenant.project.slug, "section": "escalation"})
+        ).content.decode()
+    )
+    owner.post(address, {"do": "gate", "key": TRANSFER_NUMBERS, "value": numbers})
+    with tenant.tx():
+        assert resolve_attributes(tenant.project)[TRANSFER_NUMBERS].value == numbers
+    assert f'value="{numbers}"' in owner.get(address).content.decode()
 
 
 def test_a_built_in_tool_is_switched_on_its_page(owner: Client, tenant: Tenant) -> None:
