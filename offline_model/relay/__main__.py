@@ -33,7 +33,7 @@ async def main() -> None:
         await (caller.press(*line[1:], "#") if line.startswith("#") else caller.say(line))
     await call
     telling.cancel()
-    print(f"The call is {caller.state}." + (f" It went to {caller.dialed}." if caller.dialed else ""))
+    print(f"\nThe call is {caller.state}." + (f" It went to {caller.dialed}." if caller.dialed else ""))
     for url, status in caller.webhooks:
         print(f"{status} {url}")
 
