@@ -80,7 +80,7 @@ def ids_of_personas(personas: Collection[UUID], *, most: int | None) -> SubjectI
 
 
 def ids_outside_conversations(personas: Collection[UUID]) -> SubjectIds:
-    """The ids of what belongs to these customers and to no conversation."""
+    """Ids of the customers' records that belong to no conversation."""
     theirs = Q(persona_id__in=personas, conversation_id=None)
     return _complete(
         personas=frozenset(personas),
@@ -91,7 +91,7 @@ def ids_outside_conversations(personas: Collection[UUID]) -> SubjectIds:
 
 
 def ids_of_rows(*, effects: QuerySet[Effect], bookings: QuerySet[Booking]) -> SubjectIds:
-    """The ids of these effects and bookings, and of what belongs to them."""
+    """Ids of these effects and bookings, and of the records that belong to them."""
     return _complete(effects=_ids(effects), bookings=_ids(bookings))
 
 

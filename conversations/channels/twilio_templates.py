@@ -120,7 +120,7 @@ def _kind(row: Mapping[str, Any], name: str) -> str:
 
 
 def _problem(approval: Any) -> str:
-    """Unknown without an approval: Twilio then says so itself."""
+    """The reason why the template can't be sent; empty without an approval, because Twilio then refuses it itself."""
     approval = next(iter(approval), {}) if isinstance(approval, list) else approval
     status = clean_text(approval.get("status")) if isinstance(approval, dict) else ""
     return status_problem(status) if status else ""

@@ -89,13 +89,13 @@ class WhatsApp(Provider):
         return replace(outcome, receipt=ExpectedReceipt(ref, settings.receipts_within))
 
     async def show_typing(self, connection: Connection, chat_id: str, message: str) -> None:
-        """It also marks the message as read."""
+        """Show that the agent writes. WhatsApp also marks the message as read."""
         body = {"messaging_product": "whatsapp", "status": "read", "message_id": message}
         path = f"{_settings(connection).phone_number_id}/messages"
         await graph_api(connection).call("POST", path, {**body, "typing_indicator": {"type": "text"}})
 
     async def acknowledge(self, connection: Connection, press: str) -> None:
-        """Nothing waits for it."""
+        """WhatsApp expects no acknowledgment of a pressed button."""
 
     async def link(self, connection: Connection, *, webhook: str) -> LinkResult:
         """The webhook is entered in Meta's app dashboard, which verifies it at once."""

@@ -80,7 +80,7 @@ def customers_with(
 
 
 def customers_on_file(project: Project, *, phone: str | None, email: str | None) -> QuerySet[Persona]:
-    """As `customers_with`, by what staff or the API put on file, and not by what a customer only said."""
+    """Customers with a number or address that staff or the API put on file; what a customer only said doesn't count."""
     return _with_contacts(project, phone, email, None, strength=Strength.GIVEN)
 
 

@@ -79,20 +79,20 @@ class Outcome:
 
     @classmethod
     def done(cls, told: str, **details: Any) -> Outcome:
-        """It happened."""
+        """The outcome of an effect that happened."""
         return cls(Ending.DONE, told=told, **details)
 
     @classmethod
     def failed(cls, error: str, **details: Any) -> Outcome:
-        """It certainly did not happen; `error` is a one-sentence reason."""
+        """The outcome of one that certainly did not happen; `error` is a one-sentence reason."""
         return cls(Ending.FAILED, error=error, **details)
 
     @classmethod
     def not_sent(cls, error: str, **details: Any) -> Outcome:
-        """Nothing was sent, or the other side refused for now: it may be retried."""
+        """The outcome of one that may be retried: nothing was sent, or the other side refused it for now."""
         return cls(Ending.NOT_SENT, error=error, **details)
 
     @classmethod
     def unknown(cls, error: str, **details: Any) -> Outcome:
-        """It may have happened."""
+        """The outcome of one that may have happened."""
         return cls(Ending.UNKNOWN, error=error, **details)

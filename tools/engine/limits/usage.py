@@ -34,7 +34,7 @@ LASTING = [limit for limit, rule in RULES.items() if rule.window is Window.MONTH
 
 @dataclass(frozen=True)
 class Usage:
-    """The use of a limit. Without `ceiling`, there is none.
+    """The use of a limit. `ceiling` is None while no limit is set.
 
     `added` is what staff has added today, and `alert` the one that says that the limit is reached.
     """

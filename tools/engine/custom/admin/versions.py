@@ -39,7 +39,7 @@ def versions_context(request: HttpRequest, tool: CustomTool) -> dict[str, Any]:
 
 
 def restore_version(request: HttpRequest, tool: CustomTool) -> str:
-    """Restore the posted version as the newest. Returns what was done, or "" with a message of what hindered it."""
+    """Restore the posted version as the newest. Returns what was done, or "" with a message that says why not."""
     number, expected = (read_number(request.POST.get(key, "")) for key in ("restore", "started_from"))
     if number is None or expected is None:
         raise Http404
