@@ -17,7 +17,8 @@ TOLD_LANGUAGE = re.compile(r"the language with the code ([a-z]{2})\b")
 def make_good(call: ChatCall) -> dict[str, Any]:
     """The draft, in the shape of the skill's output."""
     user = call.last_user
-    promise = section(user, "Promise").strip()
+    # It is quoted within a sentence, which has a full stop of its own.
+    promise = section(user, "Promise").strip().removesuffix(".")
     known = TOLD_LANGUAGE.search(call.system)
     lines = prompt_reader.transcript(section(user, "Conversation"))
     said = " ".join(line.content for line in lines if line.role == "customer")
