@@ -24,6 +24,7 @@ from console.todos.labels import (
     icon_of,
     with_tool_titles,
 )
+from projects.common.phones import readable_phone
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from todos.approvals.permissions import needs_second
@@ -106,7 +107,7 @@ def recipient_of(todo: Todo, contact: Contact | None, tools: Mapping[str, Compil
         return f"{recipients[0]}{f' and {more} more' if more else ''}", "mail"
     if kinds and kinds <= {*LETTERS} and not (todo.tool and is_named):
         kind = min(kinds)
-        known = {"email": contact.email, "sms": contact.phone} if contact and not is_named else {}
+        known = {"email": contact.email, "sms": readable_phone(contact.phone)} if contact and not is_named else {}
         return known.get(kind) or (NOBODY if is_named else NO_ADDRESS[kind]), icon_of(kind)
     if todo.tool:
         return title_of_tool(todo.tool), icon_of(next(iter(kinds), ""))

@@ -14,6 +14,7 @@ from console.todos.invisible_characters import Piece, hidden_count, mark_hidden
 from console.todos.labels import LETTERS
 from projects.common import differences
 from projects.common.differences import Change
+from projects.common.phones import readable_phone
 from projects.common.translation import lazy
 from todos.content.plans import names_addressee
 from tools.engine.catalogue import CompiledTool
@@ -166,7 +167,7 @@ def _to(content: Content, kinds: set[str]) -> Iterator[Line]:
     elif "email" in kinds:
         yield _own_address(gettext("To"), contact.get("email", ""))
     if "sms" in kinds:
-        yield _own_address(gettext("Phone"), contact.get("phone", ""), nothing=NO_NUMBER)
+        yield _own_address(gettext("Phone"), readable_phone(contact.get("phone", "")), nothing=NO_NUMBER)
 
 
 def _own_address(label: str, address: str, *, nothing: str = NO_ADDRESS) -> Line:
@@ -176,7 +177,7 @@ def _own_address(label: str, address: str, *, nothing: str = NO_ADDRESS) -> Line
 def _about(content: Content) -> Iterator[Line]:
     contact = content["contact"]
     if contact:
-        known = (contact["name"] or gettext("Unnamed customer"), contact["phone"], contact["email"])
+        known = (contact["name"] or gettext("Unnamed customer"), readable_phone(contact["phone"]), contact["email"])
         yield Line("contact", gettext("Customer"), ", ".join(part for part in known if part))
     yield Line("type", gettext("Type"), content["type"] or "")
 

@@ -217,6 +217,7 @@ def test_the_panel_shows_exactly_what_will_be_sent(owner: Client, tenant: Tenant
         "This will be sent",
         "marta@example.com",
         "contact details",
+        "+39 347 555 0142",
         *LETTER.values(),
         "Send e-mail to caller, version",
     ):
