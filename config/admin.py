@@ -21,12 +21,13 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, URLResolver, path, reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 
 from operations.pages import operation_page
 from projects.common.admin_names import translate_names
 from projects.common.translation import lazy
-from projects.models import Member, Organization, Role, User
+from projects.models import Member, Organization, Project, Role, User
 from tenancy.scope import platform_scope, tenant_tx
 from tenancy.tenant_lookup import find_organizations
 
@@ -165,5 +166,15 @@ def _enter_scope(request: HttpRequest) -> Iterator[None]:
     scope = _get_scope(request)
     if scope is None:
         raise PermissionDenied(gettext("Only owners and admins of an organization may use the admin."))
-    with platform_scope() if scope.organization_id is None else tenant_tx(scope.organization_id):
+    if scope.organization_id is None:
+        with platform_scope():
+            yield
+        return
+    with tenant_tx(scope.organization_id), timezone.override(_zone()):
         yield
+
+
+def _zone() -> str:
+    """The time zone of the organization's oldest project; UTC without a configuration."""
+    zones = Project.objects.exclude(agent_version=None).order_by("pk").values_list("agent_version__document__timezone")
+    return next((str(zone) for (zone,) in zones[:1] if zone), "UTC")

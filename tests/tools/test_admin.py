@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from projects.agents.services import save_agent
 from tests.concurrent import meanwhile
 from tests.conftest import Tenant
 from tests.tenancy.conftest import browser, make_platform_user
@@ -45,6 +47,17 @@ def test_adding_a_tool_shows_its_secret_once(owner: Client, tools: Tools, tenant
     assert tools.compiled()[NAME].is_offered
     with tenant.tx():
         assert CustomToolVersion.objects.get().author_id is not None
+
+
+def test_times_are_those_of_the_business(owner: Client, tenant: Tenant) -> None:
+    with tenant.tx():
+        version = tenant.project.agent_version
+        assert version
+        config = version.config.model_copy(update={"timezone": "Asia/Kolkata"})
+        save_agent(tenant.project, config=config, author=tenant.owner)
+        service.save(tenant.project, name=NAME, document=event())
+        CustomTool.objects.update(updated_at=datetime(2026, 11, 28, 20, 4, tzinfo=UTC))
+    assert "Nov. 29, 2026, 1:34 a.m." in owner.get(LIST).content.decode()
 
 
 @pytest.mark.parametrize(
