@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from conversations.claim_check.asked_message import asked_messages
 from conversations.claim_check.claim_lexicon import HONEST, LEXICONS, ActionKind, ClaimLexicon
 from conversations.claim_check.claim_parser import Opening, claimed_actions, is_assertion, is_under_way, read_clause
 from conversations.context.agreed import booking_words, is_named
@@ -55,6 +56,7 @@ class Ledger:
     """The effects of a conversation when its reply started. `by_hand`: an operator has written in it and may have
     acted. `booked` are the words that name a confirmed booking of the customer, made in any conversation. Until the
     observer has noted the customer's language, `is_language_known` is False, and claims are read in all languages.
+    `question` is what the reply answers.
     """
 
     entries: Sequence[Entry] = ()
@@ -62,6 +64,7 @@ class Ledger:
     is_language_known: bool = True
     by_hand: bool = False
     booked: Sequence[str] = ()
+    question: str = ""
 
     def answer_to(self, claim: str) -> str | None:
         """None if an effect backs the claim; otherwise the honest sentence to replace it."""
@@ -101,7 +104,7 @@ class ClaimGuard:
     """Checks a reply's text and passes it on to `release`. `withheld` collects the claims that were replaced.
 
     Held back are the first words of a clause while they may become a claim, usually one or two, a claim until its end,
-    and a "Yes," before either.
+    and a "Yes," before either. After a question about a message, "it" is read as that message.
     """
 
     def __init__(self, release: Release, ledger: Ledger) -> None:
@@ -109,6 +112,8 @@ class ClaimGuard:
         self._release = release
         self._ledger = ledger
         self._lexicons = list(ledger.lexicons.values())
+        transits = {language: one.transit for language, one in ledger.lexicons.items()}
+        self._asked = asked_messages(ledger.question, transits)
         self._held = self._tail = self._yes = self._said = ""
         self._replacements: set[str] = set()
         self._opening = Opening.OPEN
@@ -126,7 +131,7 @@ class ClaimGuard:
     def close(self) -> None:
         """End the reply: check and release the held text."""
         if self._opening is Opening.OPEN:
-            self._opening = read_clause(f"{self._held} ", self._lexicons)
+            self._opening = self._read(f"{self._held} ")
         if self._opening is Opening.CLAIM:
             self._check_claim(len(self._held))
         self._release_up_to(len(self._held))
@@ -136,7 +141,7 @@ class ClaimGuard:
         if self._opening is Opening.OPEN:
             if self._takes_yes() or MAY_BECOME_YES.fullmatch(self._held):
                 return False
-            self._opening = read_clause(self._held, self._lexicons)
+            self._opening = self._read(self._held)
             return self._opening is not Opening.OPEN
         if self._opening is Opening.CLAIM:
             end = END.search(self._held)
@@ -144,6 +149,16 @@ class ClaimGuard:
                 self._check_claim(end.end())
             return end is not None
         return self._release_clause()
+
+    def _read(self, clause: str) -> Opening:
+        if any(one.may_begin(clause) for one in self._asked):
+            return Opening.OPEN
+        return max(read_clause(one, self._lexicons) for one in self._wordings(clause))
+
+    def _wordings(self, clause: str) -> list[str]:
+        """The clause, and as it reads with the name of the message that it may be about."""
+        named = [one.named_in(clause) for one in self._asked]
+        return [clause, *(one for one in named if one != clause)]
 
     def _takes_yes(self) -> bool:
         """Set a "Yes," at the start of a sentence aside, until it is known what it affirms. True if nothing follows."""
@@ -166,8 +181,7 @@ class ClaimGuard:
     def _check_claim(self, end: int) -> None:
         """Release a complete claim, or replace it by an honest sentence; the same sentence is said once."""
         claim = self._held[:end]
-        is_question = claim.rstrip().endswith("?")
-        honest = None if is_question or self._is_promised(claim) else self._ledger.answer_to(claim)
+        honest = None if claim.rstrip().endswith("?") else self._honest_answer(claim)
         self._opening = Opening.FREE
         if honest is None:
             self._release_up_to(end)
@@ -177,6 +191,17 @@ class ClaimGuard:
         if honest not in self._replacements:
             self._replacements.add(honest)
             self._emit(honest if self._is_at_beginning() else _after_comma(honest))
+
+    def _honest_answer(self, claim: str) -> str | None:
+        """None if the claim is backed or promised; otherwise the sentence to replace it.
+
+        Of the message that "it" may be, only that it was sent is a claim.
+        """
+        _, *named = self._wordings(claim)
+        wordings = [claim, *(one for one in named if claimed_actions(one) == {ActionKind.SENDING})]
+        if any(map(self._is_promised, wordings)):
+            return None
+        return next((honest for one in wordings if (honest := self._ledger.answer_to(one)) is not None), None)
 
     def _is_promised(self, claim: str) -> bool:
         """True for a message under way that the reply has just promised. The promise is kept, or its todo is staff's."""
@@ -233,7 +258,14 @@ def read_ledger(context: TurnContext) -> Ledger:
         is_language_known=any(fact.field == "language" for fact in context.facts),
         by_hand=by_hand,
         booked=booking_words(context.agreements, context.config),
+        question=question_of(context),
     )
+
+
+def question_of(context: TurnContext) -> str:
+    """The customer's message that the reply answers; empty if the agent speaks first."""
+    newest = context.messages[-1] if context.messages else None
+    return newest.content if newest is not None and newest.role == MessageRole.USER else ""
 
 
 def _entry(effect: Effect) -> Entry:

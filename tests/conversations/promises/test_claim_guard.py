@@ -159,6 +159,60 @@ def test_what_else_is_under_way_passes(language: str, text: str, pieces: int) ->
     assert told(text, pieces=pieces, language=language) == text
 
 
+ASKED = [
+    ("en", "Did you send the text?", "It should arrive any minute."),
+    ("en", "Where is my email?", "It's on its way."),
+    ("en", "Where's my confirmation email?", "It is already on its way."),
+    ("en", "And the confirmation?", "It’ll be with you shortly!"),
+    ("en", "Have you sent the link?", "It has already been sent."),
+    ("de", "Haben Sie die SMS geschickt?", "Sie sollte jeden Moment ankommen."),
+    ("de", "Wo bleibt der Link?", "Er ist unterwegs."),
+    ("fr", "Où est le SMS ?", "Il est en route."),
+    ("es", "¿Dónde está el mensaje?", "Está en camino."),
+    ("es", "¿Y el enlace?", "Debería llegarle en cualquier momento."),
+    ("it", "Dov'è il messaggio?", "Dovrebbe arrivare a momenti."),
+    ("it", "E l'SMS?", "È in arrivo."),
+]
+
+
+@pytest.mark.parametrize("pieces", [1, 4, 1000])
+@pytest.mark.parametrize(("language", "question", "text"), ASKED)
+def test_it_is_the_message_that_the_customer_asked_about(language: str, question: str, text: str, pieces: int) -> None:
+    honest = HONEST[language][3]
+    assert told(text, language=language, question=question, pieces=pieces) == honest
+    assert told(text, language=language, question=question, pieces=pieces, is_language_known=False) == honest
+    sent = [Entry("sms", EffectState.DONE), Entry("email", EffectState.DONE)]
+    assert told(text, sent, language=language, question=question, pieces=pieces) == text
+
+
+@pytest.mark.parametrize("pieces", [1, 4, 1000])
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("", "It should arrive any minute."),
+        ("Where is my order?", "It's on its way and should arrive any minute."),
+        ("Any details on my order?", "It's on its way."),
+        ("I got your email. Where is the sofa?", "It should arrive any minute."),
+        ("When does the sofa come that you named in the email?", "It should arrive any minute."),
+        ("Where is the parcel from your email?", "It's on its way."),
+        ("Will you text me when it ships?", "It's on its way."),
+        ("I'm waiting for my taxi and read your text", "It should arrive any minute."),
+        ("Did you send the text?", "Iguanas are on their way. It is a text. It should be short."),
+        ("Did you send the text?", "I'll text you the address now. It should arrive any minute."),
+        ("Did you send the text?", "It should arrive any minute once you reply."),
+        ("Did you send the text?", "It's booked out on Fridays."),
+        ("Did you send the text?", "It has been cancelled by the organizer, the concert."),
+    ],
+)
+def test_it_may_be_something_else(question: str, text: str, pieces: int) -> None:
+    assert told(text, question=question, pieces=pieces) == text
+
+
+def test_the_guard_reads_the_question_that_the_reply_answers(desk: Desk, worker) -> None:
+    desk.model.script("reply", text="It should arrive any minute.")
+    assert desk.talk.exchange("Did you send the text?")["reply"]["content"] == NOT_YET
+
+
 def test_little_is_held_of_a_sentence_about_something_else() -> None:
     released: list[str] = []
     guard = ClaimGuard(released.append, Ledger())
