@@ -9,7 +9,8 @@ from __future__ import annotations
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from conversations.models import IS_TEST, Conversation
+from conversations.common.customer_names import conversation_names
+from conversations.models import Conversation
 from conversations.prompts.make_good import MakeGood
 from jobs.enqueue import JobRequest, enqueue
 from jobs.sweep import sweep_tenants
@@ -108,9 +109,11 @@ def _queue(promise_id: UUID) -> None:
 
 def _notify(promise: Promise) -> None:
     """Notify operators of a broken promise, unless its conversation is a test."""
-    if Conversation.objects.filter(IS_TEST, pk=promise.conversation_id).exists():
+    rows = Conversation.objects.filter(pk=promise.conversation_id)
+    if any(row.is_test for row in rows):
         return
-    notify(promise.project_id, kind=NoticeKind.BROKEN, subject=promise.pk, object_id=promise.pk, text=promise.quote)
+    text = ": ".join((*conversation_names(rows).values(), f"“{promise.quote}”"))
+    notify(promise.project_id, kind=NoticeKind.BROKEN, subject=promise.pk, object_id=promise.pk, text=text)
 
 
 def _line(text: str) -> str:

@@ -65,11 +65,11 @@ def test_an_unknown_outcome_notifies_until_staff_answers(tenant: Tenant) -> None
 
 
 def test_a_broken_promise_notifies_once(tenant: Tenant) -> None:
-    promise = add_promise(tenant, talk(tenant, "Hello"), state=PromiseState.BROKEN)
+    promise = add_promise(tenant, talk(tenant, "Hello", name="Marta Riva"), state=PromiseState.BROKEN)
     for _ in range(2):
         draft_make_goods()
     [one] = unread(tenant, NoticeKind.BROKEN)
-    assert (one.object_id, one.text) == (promise.pk, promise.quote)
+    assert (one.object_id, one.text) == (promise.pk, f"Marta Riva: “{promise.quote}”")
 
 
 def rated(tenant: Tenant, conversation: Conversation, score: int, comment: str = "") -> None:

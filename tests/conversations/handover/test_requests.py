@@ -113,10 +113,10 @@ def test_operators_are_emailed_at_most_every_quarter_of_an_hour(
     settings.EMAIL_HOST = "mail.example"
     for name in ("one", "two"):
         guest = turns.on("chat", external_id=name)
-        ask(guest, offer(guest, f"The wedding of {name}")["escalation"], email=f"{name}@guests.example")
+        ask(guest, offer(guest, f"The wedding of {name}")["escalation"], name="Jonas", email=f"{name}@guests.example")
         turns.run(notices.LANE)
     assert sorted(letter.to[0] for letter in mail.outbox) == sorted([operator.email, turns.tenant.owner.email])
-    assert "The wedding of one" in mail.outbox[0].body
+    assert "Jonas: The wedding of one" in mail.outbox[0].body
     with turns.tenant.tx():
         assert Job.objects.filter(lane=notices.LANE, state="queued").count() == 1
         OperatorNotice.objects.all().delete()

@@ -34,14 +34,14 @@ def notify_operators_again(escalation: Escalation) -> None:
 
 
 def _notify(escalation: Escalation) -> None:
-    conversation, name = escalation.conversation_id, escalation.lead.get("name", "")
-    notify(
-        escalation.project_id,
-        kind=NoticeKind.WAITS,
-        subject=conversation,
-        object_id=conversation,
-        text=f"{name}: {escalation.reason}" if name else escalation.reason,
-    )
+    conversation = escalation.conversation_id
+    text = _who_and_why(escalation)
+    notify(escalation.project_id, kind=NoticeKind.WAITS, subject=conversation, object_id=conversation, text=text)
+
+
+def _who_and_why(escalation: Escalation) -> str:
+    name = escalation.lead.get("name", "")
+    return f"{name}: {escalation.reason}" if name else escalation.reason
 
 
 def _waiting(project: Project) -> Sequence[Escalation]:
@@ -54,7 +54,7 @@ OPERATORS = Digest(
     waiting=_waiting,
     is_for=lambda escalation, member: Scope.OPERATE in VERBS[member.role],
     since=lambda escalation: escalation.requested_at or escalation.created_at,
-    text=lambda escalation: escalation.reason,
+    text=_who_and_why,
     headline=lambda count: (
         ngettext("%(count)s customer is waiting for a person", "%(count)s customers are waiting for a person", count)
         % {"count": count}
