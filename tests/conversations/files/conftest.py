@@ -61,7 +61,9 @@ class Files:
     conversation: Conversation
     place: Place
 
-    def upload(self, content: bytes = PNG, *, name: str = "room.png") -> UUID:
+    def upload(self, content: bytes = PNG, *, name: str = "") -> UUID:
+        """Upload a file, by default with a name that fits its content."""
+        name = name or ("room.png" if content == PNG else "note.txt")
         with self.tenant.tx():
             return upload(self.conversation, content, name=name, by=self.tenant.owner).pk
 
