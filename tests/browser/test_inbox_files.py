@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from conversations.handover.operators import take_over
 from tests.browser.axe import findings
@@ -64,6 +64,22 @@ def test_files_are_attached_kept_over_a_reload_and_sent(page: Page, app: App, tm
     expect(image).to_have_js_property("naturalWidth", 1)
     expect(page.locator("#files")).to_be_hidden()
     assert findings(page, within=".ib-conv") == []
+
+
+def test_a_file_attached_while_an_answer_is_sent_stays_for_the_next(page: Page, app: App, tmp_path: Path) -> None:
+    file = tmp_path / "menu.txt"
+    file.write_text("Pasta")
+    open_answer(page, app)
+    held: list[Route] = []
+    page.route("**/operator-messages", lambda route: held.append(route))
+    page.locator("#say").fill("One moment.")
+    page.locator("#say").press("Enter")
+    page.locator("#file-tool input").set_input_files([file])
+    expect(page.locator("#files").get_by_role("button", name="Remove menu.txt")).to_be_visible()
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+    held[0].continue_()
+    expect(page.locator("#chat .mg-msg.op")).to_contain_text("One moment.")
+    expect(page.locator("#files")).to_contain_text("menu.txt")
 
 
 def test_a_file_with_a_long_name_leaves_send_in_sight(page: Page, app: App, tmp_path: Path) -> None:

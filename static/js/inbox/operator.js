@@ -144,7 +144,8 @@ export class Operator {
       this.composer.restore(content);
       return this.isMine || this.keepInSight();
     }
-    this.files.clear();
+    // One that was attached meanwhile is for the next answer.
+    for (const id of attachments) this.files.remove(id);
     this.unsent.done(this.composer.field.value);
     if (chosen !== this.conversation) return this.chat.follow(chosen);
     this.onMessage(said);
