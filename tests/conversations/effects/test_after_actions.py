@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from conversations.common.contacts import read_contact
 from conversations.models import PersonaField, PromptSection
 from conversations.models.persona import Strength
 from conversations.turns.services import give_fields
+from jobs import outages
 from jobs.models import Job
 from jobs.services import run_again
 from tests.conversations.effects.conftest import Bench, webhook
@@ -254,9 +256,10 @@ def test_an_agent_told_of_a_failure_is_told_when_the_retry_succeeds(
 
 @pytest.mark.parametrize("fault", ["404", "500"])
 def test_an_unavailable_model_fails_only_the_after_action(
-    fault: str, bench: Bench, target: Target, model: ScriptedModel
+    fault: str, bench: Bench, target: Target, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing else fails, neither at once nor after the last attempt."""
+    monkeypatch.setattr(outages, "MODEL_PATIENCE", timedelta(0))
     model.script("arguments", times=0, fault=fault)
     asked = {"type": "send_urgent_message", "options": {"prefix": "Crew says"}}
     made = {"type": "set_persona_attribute", "options": {"attribute": "x", "instruction": "The number."}}

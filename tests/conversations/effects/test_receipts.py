@@ -218,6 +218,7 @@ def test_a_report_without_the_name_of_its_effect_is_found_by_its_message(texts: 
     assert texts.state() == ("done", "kept", "delivered")
 
 
+@pytest.mark.short_leases
 def test_a_late_failure_of_the_first_text_is_not_that_of_the_second(
     texts: Texts, api: Client, processes: ForkServer
 ) -> None:
