@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from conversations.flows import effects
 from conversations.live.event_log import open_log
 from conversations.turns.services import give_fields
 from jobs.errors import WrongState
@@ -143,8 +144,9 @@ def test_an_opt_in_is_never_taken_for_an_argument(desk: Desk) -> None:
     assert state(desk, todo) == (TodoStatus.PENDING_REVIEW, EffectState.PLANNED)
 
 
-def test_the_turn_that_changed_the_value_keeps_its_own_effect(desk: Desk) -> None:
+def test_the_turn_that_changed_the_value_keeps_its_own_effect(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The observer may be later than the effect of the same turn."""
+    monkeypatch.setattr(effects, "OBSERVER_PATIENCE_SECONDS", 0.0)
     exchange(desk, "Friday at 7", time="7")
     desk.reads(BOOK, quote=PROMISE)
     desk.model.script("reply", text=PROMISE)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from conversations.flows import effects
 from conversations.models import Conversation
 from conversations.voice import tool_calls
 from conversations.voice.tool_calls import LiveCall, handle_tool_call
@@ -122,8 +123,9 @@ def test_a_called_transfer_stops_the_voice_with_its_number(call: Voice) -> None:
 
 
 @pytest.mark.requirement("F18", "T28")
-def test_a_promised_transfer_stops_the_voice_with_its_number(call: Voice) -> None:
+def test_a_promised_transfer_stops_the_voice_with_its_number(call: Voice, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bridge can tell it from a hang-up."""
+    monkeypatch.setattr(effects, "OBSERVER_PATIENCE_SECONDS", 0.0)
     with call.tenant.tx():
         set_attribute(call.tenant.project, "project_attributes_setting_transfer_call_enabled", True)
     call.exchange("The kitchen, please.", "I'll transfer you to the kitchen now.")
