@@ -245,6 +245,7 @@ def test_a_text_stays_in_sight_when_the_conversation_is_handed_back_meanwhile(pa
     page.keyboard.press("t")
     expect(page.locator("#say")).to_be_focused()
     page.keyboard.type("Good evening")
+    expect(page.locator("[data-do=hand-back]")).to_be_visible()
     with app.tenant.tx():
         hand_back(row.pk, by=app.tenant.owner)
     expect(page.locator("#refused")).to_be_visible()

@@ -74,6 +74,8 @@ class _Dialogue:
     def __init__(self, connection: socketserver.StreamRequestHandler, folder: Folder) -> None:
         self.connection = connection
         self.folder = folder
+        # The e-mails that the client was told of.
+        self.known = 0
 
     def say(self, line: str) -> None:
         self.connection.wfile.write(f"{line}\r\n".encode())
@@ -103,7 +105,8 @@ class _Dialogue:
             if command != 'EXAMINE "INBOX"':
                 self.say(f"{tag} NO no such folder")
                 return True
-            self.say(f"* {len(self.folder.mails)} EXISTS")
+            self.known = len(self.folder.mails)
+            self.say(f"* {self.known} EXISTS")
             self.say(f"* OK [UIDVALIDITY {self.folder.validity}] ok")
             self.say(f"* OK [UIDNEXT {max(self.folder.mails, default=0) + 1}] ok")
         elif name.startswith("UID SEARCH"):
@@ -125,7 +128,7 @@ class _Dialogue:
     def idle(self, tag: str) -> bool:
         """Announce what is delivered, until the client is done."""
         self.say("+ idling")
-        known, sock = len(self.folder.mails), self.connection.request
+        sock = self.connection.request
         sock.settimeout(0.02)
         while True:
             with suppress(TimeoutError):
@@ -134,9 +137,9 @@ class _Dialogue:
                 self.folder.asked.append(said.decode().strip())
                 self.say(f"{tag} OK done")
                 return bool(said)
-            if len(self.folder.mails) != known:
-                known = len(self.folder.mails)
-                self.say(f"* {known} EXISTS")
+            if len(self.folder.mails) != self.known:
+                self.known = len(self.folder.mails)
+                self.say(f"* {self.known} EXISTS")
 
     def sign_in(self, tag: str, user: str, password: str) -> bool:
         is_right = (user, password) == (USER, PASSWORD)
