@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -31,6 +33,8 @@ KNOWN = {
     "time": "7",
     "diet": "vegan",
 }
+# The demo's longest prompts are those of a closed evening, with the longest date there is.
+CLOSED = datetime(2026, 9, 30, 21, 30, tzinfo=UTC)
 # Ten turns with the demo business, as the offline model answers them.
 TALK = (
     ("Hello, I'd like to book a table for four on Friday", "I'd be glad to! At what time would you like to come?"),
@@ -79,12 +83,12 @@ def ask_all_of_the_tenth_turn(talk: Talk, tools: list[str] | None) -> None:
         turn = answered(talk, words, said)
     learn(talk, turn)
     tenth = talk.say(TALK[-1][0])
-    before = load_context(talk, tenth)
+    before = load_context(talk, tenth, at=CLOSED)
     answer(talk, tenth, TALK[-1][1])
     with talk.tenant.tx():
         spoken = reply.build_prompt(before).request
         tenth = Turn.objects.select_related("conversation__summary", "message", "reply").get(pk=tenth.pk)
-        context, exchange = context_after(job_of(tenth)), exchange_after(tenth)
+        context, exchange = replace(context_after(job_of(tenth)), at=CLOSED), exchange_after(tenth)
         compiled = at_moment(compile_tools(context.project, channel="chat"), Trigger.COMMITMENT)
         offered = [tool for tool in compiled if tool.is_offered]
         detecting = model_for(context.project, context.config, "detect")
