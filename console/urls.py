@@ -20,7 +20,7 @@ from console.palette import views as palette
 from console.promises import views as promises
 from console.promises.export import PROMISES
 from console.tools import views as tools
-from console.tools.abilities import ability
+from console.tools.abilities import ability, old_settings
 from console.tools.history import tool_history
 from console.usage import views as usage
 from console.usage.export import USAGE
@@ -67,6 +67,7 @@ urlpatterns = [
     path("p/<slug:project_slug>/tools", tools.tools, name="tools"),
     path("p/<slug:project_slug>/tools/abilities/<slug:ability_key>", ability, name="ability"),
     path("p/<slug:project_slug>/tools/custom/new", tools.new_tool, name="new_tool"),
+    path("p/<slug:project_slug>/agent/abilities", old_settings),
     path("p/<slug:project_slug>/tools/<str:tool_name>", tools.tool, name="tool"),
     path("p/<slug:project_slug>/tools/<str:tool_name>/history", tool_history, name="tool_history"),
 ]

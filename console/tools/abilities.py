@@ -1,4 +1,4 @@
-"""Pages of abilities: all switches, and one ability with its tools."""
+"""Pages of abilities: one ability with its tools, and the address that the settings had for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter
 from console.layout import shell_context
@@ -53,6 +53,13 @@ def ability(request: HttpRequest, project_slug: str, ability_key: str) -> HttpRe
     if "from_list" in request.POST:
         return redirect(f"{redirect('tools', project_slug=project_slug).url}{query}")
     return redirect(f"{request.path}{query}")
+
+
+@login_required
+@require_safe
+def old_settings(request: HttpRequest, project_slug: str) -> HttpResponse:
+    """Redirect the address of the settings' section Abilities, which the page Tools replaced."""
+    return redirect("tools", project_slug=project_slug)
 
 
 def _ability_context(request: HttpRequest, entry: Entry, key: str) -> dict[str, Any]:

@@ -394,6 +394,7 @@ PAGES = [
 
 # Old addresses of what is in the inbox now. They redirect, and the new address checks access.
 MOVED = {
+    "p/<slug:project_slug>/agent/abilities",
     "p/<slug:project_slug>/conversations",
     "p/<slug:project_slug>/conversations/<uuid:conversation_id>",
     "p/<slug:project_slug>/escalations",

@@ -182,3 +182,9 @@ def test_a_replaced_tool_is_listed_as_custom_only(owner: Client, tenant: Tenant)
         service.save(tenant.project, name="create_meeting_tool", document=event())
     assert "meetings" not in rows(owner, tenant)
     assert owner.get(page_of(tenant, "meetings")).status_code == 404
+
+
+def test_the_former_address_in_the_settings_leads_to_the_tools(owner: Client, tenant: Tenant) -> None:
+    tools = reverse("tools", args=[tenant.project.slug])
+    response = owner.get(f"/p/{tenant.project.slug}/agent/abilities")
+    assert (response.status_code, response.headers["Location"]) == (302, tools)
