@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -23,14 +23,14 @@ from console.access import enter, zone_of
 from console.dashboard.charts import Axis, Chart, Series, stacked
 from console.dashboard.stats import rate_words
 from console.layout import shell_context
-from console.parameters import parse_day
+from console.parameters import parse_choice, parse_days, period_of
 from console.timestamps import format_timestamp
 from console.tools.catalogue import TRIGGER_LABELS
 from conversations.analytics.breakdown import Breakdown, Row, break_down
 from conversations.analytics.definitions import DEFINITIONS, FEWEST
 from conversations.analytics.figure_cache import recent_figures
-from conversations.analytics.outcomes import NONE
-from conversations.analytics.period import LONGEST_DAYS, Period, days_until, last_days
+from conversations.analytics.outcomes import NONE, Slice
+from conversations.analytics.period import Period
 from conversations.analytics.questions import Question, unanswered_questions
 from conversations.models import Channel
 from projects.common.numbers import dollars, grouped
@@ -121,7 +121,6 @@ def analytics(request: HttpRequest, project_slug: str) -> HttpResponse:
         "periods": [(days, _is_last(period, days, now)) for days in PERIODS],
         "definitions": DEFINITIONS,
         "fewest": FEWEST,
-        "longest": LONGEST_DAYS,
         "is_counting": report is None,
     }
     if report is not None:
@@ -130,18 +129,10 @@ def analytics(request: HttpRequest, project_slug: str) -> HttpResponse:
 
 
 def parse_period(parameters: QueryDict, *, now: datetime, timezone: str) -> Period:
-    """The days of the query string, or the last ones. A range may be the wrong way round. It is cut to its last
-    LONGEST_DAYS days, and ends today.
-    """
-    days = parameters.get("days", "")
-    since, until = parse_day(parameters.get("since", "")), parse_day(parameters.get("until", ""))
-    today = now.astimezone(ZoneInfo(timezone)).date()
-    since, until = sorted((since, until)) if since and until else (since, until)
-    last = min(date.fromisoformat(until), today) if until else today
-    if not since or date.fromisoformat(since) > last:
-        return last_days(now, days=int(days) if days in {str(one) for one in PERIODS} else USUAL, timezone=timezone)
-    first = max(date.fromisoformat(since), last - timedelta(days=LONGEST_DAYS - 1))
-    return days_until(now, first, last, timezone=timezone)
+    """The days of the query string, or the last ones. Raises UnknownFilter."""
+    days = parse_choice(parameters, "days", [str(one) for one in PERIODS])
+    since, until = parse_days(parameters)
+    return period_of(Slice(since=since, until=until, timezone=timezone), days=int(days or USUAL), now=now)
 
 
 def _is_last(period: Period, days: int, now: datetime) -> bool:

@@ -23,8 +23,10 @@ from console.bookings.board import board_of
 from console.bookings.days import days_around
 from console.bookings.forms import BookingForm, WhenForm
 from console.layout import shell_context
+from console.parameters import UnknownFilter
 from console.timestamps import full_day, long_day, short_date
 from projects.common.phones import normalize_phone
+from projects.common.stored_sentences import translated
 from projects.models import Project, User
 from projects.models.key import Scope
 from projects.models.permissions import Entry, enter_project
@@ -295,11 +297,22 @@ def _named(row: Booking, desk: Desk) -> str:
 
 
 def _asked_day(request: HttpRequest, desk: Desk) -> date:
-    """The day in the query string or the submitted form; today by default."""
+    """The day in the query string or the submitted form; today by default. Raises UnknownFilter."""
+    if asked := read_asked_day(request.GET):
+        return asked
     try:
-        return read_day(request.GET.get("day", "") or request.POST.get("date", ""))
+        return read_day(request.POST.get("date", ""))
     except InvalidTime:
         return desk.today
+
+
+def read_asked_day(parameters: QueryDict) -> date | None:
+    """The parameter `day`, None without it. Raises UnknownFilter."""
+    text = parameters.get("day", "")
+    try:
+        return read_day(text) if text else None
+    except InvalidTime as error:
+        raise UnknownFilter(translated(str(error))) from error
 
 
 def read_words(parameters: QueryDict) -> str:

@@ -8,17 +8,13 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
-from console.bookings.bookings import read_words, search_filter
+from console.bookings.bookings import read_asked_day, read_words, search_filter
 from console.csv_export import Batch, CsvList, page_by_id
-from console.parameters import UnknownFilter
-from projects.common.stored_sentences import translated
 from projects.models import Project
 from projects.models.permissions import Entry
 from tools.models import Booking
-from tools.services.bookings.clock import read_day
 from tools.services.bookings.finding import bookings_of
 from tools.services.bookings.opening import Opening
-from tools.services.bookings.refusals import InvalidTime
 from tools.services.bookings.search import config_of
 
 
@@ -31,7 +27,7 @@ def _narrowed(project: Project, parameters: QueryDict) -> QuerySet[Booking]:
     rows = bookings_of(project)
     if words := read_words(parameters):
         return rows.filter(search_filter(project, words))
-    day = _day(parameters.get("day", ""))
+    day = read_asked_day(parameters)
     return rows.filter(_on(project, day)) if day else rows
 
 
@@ -39,13 +35,6 @@ def _on(project: Project, day: date) -> Q:
     """The bookings that the page of the day shows."""
     span = Opening(config_of(project)).day_span(day)
     return Q(starts_at__lt=span.ends_at, ends_at__gt=span.starts_at)
-
-
-def _day(text: str) -> date | None:
-    try:
-        return read_day(text) if text else None
-    except InvalidTime as error:
-        raise UnknownFilter(translated(str(error))) from error
 
 
 BOOKINGS: CsvList[Booking] = CsvList(

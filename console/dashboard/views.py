@@ -25,6 +25,7 @@ from console.dashboard.metrics import Figures, Slot, project_figures, slots_of
 from console.dashboard.onboarding import Step, first_steps, hide_first_steps
 from console.dashboard.stats import stats_of
 from console.layout import shell_context
+from console.parameters import parse_choice
 from console.timestamps import format_timestamp, long_day, short_day, short_weekday
 from conversations.analytics.definitions import DEFINITIONS, FEWEST
 from conversations.analytics.figure_cache import recent_figures
@@ -87,8 +88,7 @@ def _page(request: HttpRequest, entry: Entry) -> dict[str, Any]:
 
 
 def _days(request: HttpRequest) -> int:
-    days = request.GET.get("days", "")
-    return int(days) if days in {str(period) for period in PERIODS} else USUAL
+    return int(parse_choice(request.GET, "days", [str(period) for period in PERIODS]) or USUAL)
 
 
 def _count(project: Project, period: Period) -> Figures:

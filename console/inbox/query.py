@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.http import QueryDict
 
-from console.parameters import parse_choice, parse_day, parse_uuid
+from console.parameters import parse_choice, parse_days, parse_reference
 from console.search import REQUESTS, UNASSIGNED, Cursor, Filters, Place
 from conversations.analytics.outcomes import OUTCOMES, RATINGS, Slice
 from conversations.inbox.waiting import Reason, Waiting
@@ -110,27 +110,33 @@ def encode_cursor(place: Cursor) -> str:
 
 
 def _filters(parameters: QueryDict, *, state: str) -> Filters:
-    assignee = parameters.get("assignee", "")
-    is_key = assignee.isascii() and assignee.isdigit() and len(assignee) < 10
     return Filters(
         channel=parse_choice(parameters, "channel", Channel.values),
         status=parse_choice(parameters, "status", ConversationStatus.values),
-        flagged=parameters.get("flagged") == "1",
-        assignee=assignee if is_key or assignee == UNASSIGNED else "",
+        flagged=bool(parse_choice(parameters, "flagged", ["1"])),
+        assignee=_assignee(parameters),
         state=state,
-        tag=parse_uuid(parameters.get("tag", "")),
-        test="1" if parameters.get("test") == "1" else "",
+        tag=parse_reference(parameters, "tag"),
+        test=parse_choice(parameters, "test", ["1"]),
         request=parse_choice(parameters, "request", tuple(REQUESTS)),
         rating=parse_choice(parameters, "rating", tuple(RATINGS)),
         cell=parse_cell(parameters),
     )
 
 
+def _assignee(parameters: QueryDict) -> str:
+    """A member's key, or UNASSIGNED. A key that no member has any more stays: its list says so."""
+    text = parameters.get("assignee", "")
+    is_key = text.isascii() and text.isdigit() and len(text) < 10
+    return text if is_key else parse_choice(parameters, "assignee", [UNASSIGNED])
+
+
 def parse_cell(parameters: QueryDict) -> Slice:
-    """The cell of the analytics, with invalid days ignored. Raises UnknownFilter."""
+    """The cell of the analytics, as a filter. Raises UnknownFilter."""
+    since, until = parse_days(parameters)
     return Slice(
-        since=parse_day(parameters.get("since", "")),
-        until=parse_day(parameters.get("until", "")),
+        since=since,
+        until=until,
         hour=parse_choice(parameters, "hour", [str(hour) for hour in range(24)]),
         outcome=parse_choice(parameters, "outcome", list(OUTCOMES)),
         topic=parameters.get("topic", "").replace("\x00", "")[:LONGEST_SEARCH],

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from console.layout import shell_context
+from console.parameters import parse_choice
 from console.timestamps import format_timestamp
 from projects.knowledge.passages import Piece, excerpt_of
 from projects.knowledge.search import Found, search_articles
@@ -69,14 +70,14 @@ def _row(found: Found) -> Row:
 
 def _list(request: HttpRequest, project: Project) -> dict[str, Any]:
     everything = Article.objects.filter(project=project)
-    state = request.GET.get("state", "")
-    rows = everything.filter(published_at__isnull=STATES[state]) if state in STATES else everything
+    state = parse_choice(request.GET, "state", STATES)
+    rows = everything.filter(published_at__isnull=STATES[state]) if state else everything
     found = list(_after(rows, request.GET.get("after", "")).order_by("title", "id").defer("body")[: PAGE + 1])
     return {
         "articles": [{"row": row, "changed": format_timestamp(row.updated_at)} for row in found[:PAGE]],
         "next": str(found[PAGE - 1].pk) if len(found) > PAGE else "",
         "is_first": "after" not in request.GET,
-        "state": state if state in STATES else "",
+        "state": state,
         **_numbers(project),
     }
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from typing import Any, cast
 from urllib.parse import urlencode
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -24,14 +23,14 @@ from console.dashboard.charts import Axis, Chart, Series, stacked
 from console.effects.unknown_outcomes import open_questions
 from console.inbox.query import CELL, parse_cell
 from console.layout import shell_context
-from console.parameters import parse_choice, parse_uuid
+from console.parameters import parse_choice, parse_uuid, period_of
 from console.promises.figures import NOT_SENT_STATE, STATES, UNOWNED, promises_of
 from console.promises.metrics import PromiseCounts, PromiseMetrics, promise_metrics
 from console.promises.rows import STATES as STATE_SIGNS
 from console.promises.rows import list_promises
 from console.timestamps import month_day, short_date, short_day
 from conversations.analytics.outcomes import Slice
-from conversations.analytics.period import LONGEST_DAYS, Period, days_until, last_days
+from conversations.analytics.period import Period
 from conversations.models import Channel, Conversation
 from jobs.errors import WrongState
 from projects.common.translation import lazy
@@ -68,14 +67,14 @@ class ListQuery:
     tests: bool = False
     cell: Slice = field(default_factory=Slice)
 
+    @property
+    def is_chosen(self) -> bool:
+        """True if the period is one of chosen days, rather than the last ones."""
+        return bool(self.cell.since or self.cell.until)
+
     def period(self, now: datetime, *, timezone: str) -> Period:
-        """The chosen days: those of the address, or the last ones. A period that ends today ends now."""
-        today = now.astimezone(ZoneInfo(timezone)).date()
-        last = min(date.fromisoformat(self.cell.until), today) if self.cell.until else today
-        first = date.fromisoformat(self.cell.since) if self.cell.since else None
-        if first is None or first > last:
-            return last_days(now, days=self.days, timezone=timezone)
-        return days_until(now, max(first, last - timedelta(days=LONGEST_DAYS - 1)), last, timezone=timezone)
+        """The chosen days: those of the address, or the last ones. Raises UnknownFilter."""
+        return period_of(replace(self.cell, timezone=timezone), days=self.days, now=now)
 
     def conversations(self, project: Project) -> QuerySet[Conversation] | None:
         """The conversations of the chosen channel and topic; None for all."""
@@ -155,9 +154,9 @@ def _shown(project: Project, query: ListQuery, *, zone: str, now: datetime) -> d
         "chart": chart_of(metrics, query),
         "tabs": _tabs(query, metrics.now),
         "periods": [
-            (days, query.address(**_last(days)), not query.cell.since and days == query.days) for days in PERIODS
+            (days, query.address(**_last(days)), not query.is_chosen and days == query.days) for days in PERIODS
         ],
-        "chosen": _chosen(period) if query.cell.since else "",
+        "chosen": _chosen(period) if query.is_chosen else "",
         "hour": f"{int(query.cell.hour):02d}:00" if query.cell.hour else "",
         "kept_fields": [(name, value) for name in CELL if (value := getattr(query.cell, name))],
         "whole": query.address(since="", until="", hour="", topic=""),
@@ -182,7 +181,7 @@ def parse_query(parameters: QueryDict) -> ListQuery:
         tool=parameters.get("tool", "").replace("\x00", "")[:120],
         channel=parse_choice(parameters, "channel", Channel.values),
         before=parse_uuid(parameters.get("before", "")),
-        tests=parameters.get("of") == TESTS,
+        tests=bool(parse_choice(parameters, "of", [TESTS])),
         cell=replace(parse_cell(parameters), outcome="", tool=""),
     )
 

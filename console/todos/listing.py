@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.http import QueryDict
 from django.utils.translation import gettext
 
-from console.parameters import parse_choice, parse_uuid
+from console.parameters import parse_choice, parse_reference, parse_uuid
 from console.todos.board import MOST_COUNTED, count_text, status_counts
 from console.todos.cards import Card, cards_of
 from console.todos.contacts import contacts_of
@@ -70,7 +70,7 @@ class Row:
 def parse_query(parameters: QueryDict) -> ListQuery:
     return ListQuery(
         state=parse_choice(parameters, "state", TodoStatus.values),
-        type=parse_uuid(parameters.get("type", "")),
+        type=parse_reference(parameters, "type"),
         source=parse_choice(parameters, "source", TodoSource.values),
         before=parse_uuid(parameters.get("before", "")),
     )

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
+from console.parameters import parse_choice
 from projects.common.stored_sentences import translated
 from projects.common.translation import lazy
 from projects.models import Project
@@ -116,8 +117,7 @@ class Usage:
 
 def catalogue_context(request: HttpRequest, project: Project) -> dict[str, Any]:
     """Context for the catalogue on the channel requested in the query string, by default chat."""
-    asked = request.GET.get("channel", "")
-    channel = asked if asked in dict(CHANNELS) else "chat"
+    channel = parse_choice(request.GET, "channel", dict(CHANNELS)) or "chat"
     return {**_catalogue_of(project, channel=channel), "channel": channel, "channels": CHANNELS}
 
 

@@ -14,7 +14,7 @@ from projects.models.permissions import Entry
 
 def read_rows(entry: Entry, parameters: QueryDict, after: Any) -> Batch[Usage]:
     """The rows of the month, the newest day first. The cursor is the last row's key, because sums go on growing."""
-    month = parse_month(parameters.get("month", ""))
+    month = parse_month(parameters)
     rows = read_usage(month.first_day, month.last_day, Part.DAY, Part.MODEL, Part.PURPOSE, project_id=entry.project.pk)
     rest = sorted((row for row in rows if after is None or _key(row) > after), key=_key)
     found = rest[:PAGE]

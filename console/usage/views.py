@@ -81,7 +81,7 @@ class Budget:
 def usage(request: HttpRequest, project_slug: str) -> HttpResponse:
     """A month's usage. Members see their project; owners and admins see its organization's other projects, too."""
     entry = enter(request, project_slug, verb=Scope.READ)
-    month, project = parse_month(request.GET.get("month", "")), entry.project
+    month, project = parse_month(request.GET), entry.project
     with tenant_tx(project.organization.pk):
         days = read_usage(month.first_day, month.last_day, Part.DAY, Part.MODEL, Part.PURPOSE, project_id=project.pk)
         budgets = [_budget(one) for one in usage_of(project) if one.limit in SHOWN and one.ceiling]

@@ -13,14 +13,19 @@ from projects.common.api_error import ApiError
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
+def read_day(text: str) -> date | None:
+    """A day such as 2026-11-24; None if the text isn't one."""
+    try:
+        return date.fromisoformat(text) if DAY.fullmatch(text) else None
+    except ValueError:
+        return None
+
+
 def day_param(request: Request, name: str) -> date | None:
     """A day such as 2026-11-24; None without the parameter. Raises ApiError."""
     text = request.query_params.get(name)
     if text is None:
         return None
-    try:
-        if DAY.fullmatch(text):
-            return date.fromisoformat(text)
-    except ValueError:
-        pass
+    if found := read_day(text):
+        return found
     raise ApiError(f"invalid_{name}", f"{name} must be a day like 2026-11-24.", field=name)

@@ -183,6 +183,14 @@ UNKNOWN = [
     ("inbox", "view", "waiting"),
     ("conversations", "channel", "chat, phone"),
     ("tickets", "state", "pending"),
+    ("inbox", "assignee", "none"),
+    ("inbox", "tag", "must be an ID like"),
+    ("inbox", "since", "since must be a day like 2026-11-28."),
+    ("conversations", "until", "until must be a day like 2026-11-28."),
+    ("promises", "since", "since must be a day like 2026-11-28."),
+    ("promises", "of", "tests"),
+    ("todos", "type", "must be an ID like"),
+    ("usage", "month", "month must be a month like 2026-11."),
 ]
 
 
@@ -198,6 +206,21 @@ def test_an_unknown_value_of_a_filter_is_refused(
 
 
 VIEWS = {"todos": "list"}
+PAGES = [
+    ("dashboard", "days=5"),
+    ("analytics", "days=5"),
+    ("knowledge", "state=nonsense"),
+    ("tools", "channel=nonsense"),
+    ("bookings", "day=nonsense"),
+    ("usage", "month=July"),
+    ("inbox", "flagged=yes"),
+    ("inbox", "test=yes"),
+]
+
+
+@pytest.mark.parametrize(("name", "query"), PAGES)
+def test_a_page_refuses_a_filter_that_it_does_not_have(owner: Client, tenant: Tenant, name: str, query: str) -> None:
+    assert owner.get(f"{reverse(name, args=[tenant.project.slug])}?{query}").status_code == 400
 
 
 @pytest.mark.parametrize("name", ["promises", "effects", "todos", "inbox"])
@@ -205,6 +228,51 @@ def test_a_list_refuses_what_its_csv_refuses(owner: Client, tenant: Tenant, name
     answer = owner.get(reverse(name, args=[tenant.project.slug]), {"state": "nonsense", "view": VIEWS.get(name, "")})
     assert answer.status_code == 400
     assert "state must be one of" in answer.content.decode()
+
+
+UNKNOWN_DAYS = [
+    ("since=28.11.2026", "since must be a day like"),
+    ("since=2026-02-30", "since must be a day like"),
+    ("until=20261128", "until must be a day like"),
+    ("until=1999-12-31", "until must be from 2000-01-01 to 2099-12-31."),
+    ("since=2026-11-28&until=2026-11-27", "until must not be before since."),
+]
+IMPOSSIBLE_PERIODS = [
+    ("since=2099-01-01", "since must not be in the future."),
+    ("since=2020-01-01&until=2022-01-01", "since must be at most 365 days before until."),
+]
+IN_DAYS = ["inbox", "inbox_csv", "conversations_csv", "promises", "promises_csv", "analytics"]
+COUNTED = ["promises", "promises_csv", "analytics"]
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "sentence"),
+    [
+        *((name, *case) for name in IN_DAYS for case in UNKNOWN_DAYS),
+        *((name, *case) for name in COUNTED for case in IMPOSSIBLE_PERIODS),
+    ],
+)
+def test_days_that_there_are_not_are_refused(
+    owner: Client, tenant: Tenant, name: str, query: str, sentence: str
+) -> None:
+    answer = owner.get(f"{reverse(name, args=[tenant.project.slug])}?{query}")
+    assert answer.status_code == 400
+    assert sentence in answer.content.decode()
+
+
+@pytest.mark.parametrize("name", IN_DAYS)
+@pytest.mark.parametrize("query", ["since=&until=", "since=2026-11-28&until=2026-11-28", "until=2026-11-28"])
+def test_days_that_there_are_select(owner: Client, tenant: Tenant, name: str, query: str) -> None:
+    assert owner.get(f"{reverse(name, args=[tenant.project.slug])}?{query}").status_code == 200
+
+
+def test_promises_until_a_day_are_those_of_the_days_before(owner: Client, tenant: Tenant) -> None:
+    """The list took `until` alone for no period at all."""
+    row, old = talk(tenant, "Hi"), timezone.now() - timedelta(days=20)
+    add_promise(tenant, row, "New")
+    add_promise(tenant, row, "Old", at=old)
+    until = (old + timedelta(days=2)).date().isoformat()
+    assert [one["Promise"] for one in rows(owner, tenant, "promises", until=until, days=7)] == ["Old"]
 
 
 def test_the_inbox_exports_its_tab(owner: Client, tenant: Tenant) -> None:

@@ -359,7 +359,7 @@ def test_a_callers_flag_is_shown_and_can_be_removed(turns: Turns, lucia: User) -
     [
         ("page=x", 200),
         ("page=-1", 200),
-        ("assignee=x", 200),
+        ("assignee=x", 400),
         ("state=lost", 400),
         ("state=%00", 400),
         ("request=x", 400),
