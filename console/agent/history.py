@@ -12,8 +12,9 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from console.access import zone_of
-from console.agent.page import page_context, tab_url, version_facts
+from console.agent.page import newer_version, page_context, tab_url, version_facts
 from console.agent.sections import complete
+from console.agent.step_tools import lost_tools_warning
 from projects.agents.drafts import restore_agent_version
 from projects.agents.services import NewerVersion
 from projects.common.differences import differences
@@ -43,10 +44,11 @@ def _restore(request: HttpRequest, entry: Entry) -> HttpResponse:
             version = restore_agent_version(
                 entry.project, number, started_from=started_from, author=cast(User, request.user)
             )
+            warnings = _differences_from(entry.project, number, restored=version)
     except AgentVersion.DoesNotExist as error:
         raise Http404 from error
-    except NewerVersion as newer:
-        return _show(request, entry, problem=newer.message, status=409)
+    except NewerVersion:
+        return _show(request, entry, seen=started_from, status=409)
     except SettingsRefused as refusal:
         return _show(
             request,
@@ -63,11 +65,27 @@ def _restore(request: HttpRequest, entry: Entry) -> HttpResponse:
             gettext("Version %(number)s restored as version %(new)s. It’s live now.")
             % {"number": number, "new": version.number},
         )
+    for warning in warnings:
+        messages.warning(request, warning)
     return redirect(tab_url(entry.project.slug, "history"))
 
 
-def _show(request: HttpRequest, entry: Entry, *, problem: str = "", status: int = 200) -> HttpResponse:
+def _differences_from(project: Project, number: int, *, restored: AgentVersion) -> list[str]:
+    """A sentence for each way in which the restored settings don't do what they did as version `number`."""
+    found = [lost_tools_warning(project, restored.document)]
+    asked = AgentVersion.objects.get(project=project, number=number)
+    if restored.document["model_base_url"] != asked.document.get("model_base_url", ""):
+        found.append(gettext("The model’s address wasn’t restored, because a key is stored. Change it under Models."))
+    return list(filter(None, found))
+
+
+def _show(
+    request: HttpRequest, entry: Entry, *, problem: str = "", seen: int | None = None, status: int = 200
+) -> HttpResponse:
+    """The page. `seen` is the version of a page that is no longer current."""
     context = page_context(request, entry, tab="history")
+    if seen is not None:
+        problem, context["is_stale"] = newer_version(context, seen=seen), True
     zone, live = zone_of(entry), context["live"]["number"]
     with tenant_tx(entry.project.organization.pk):
         # A draft is compared with what is published, and that with what was published before.

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from console.agent.form_fields import FormFields
 from console.agent.sections import BUSINESS, HOURS, OTHER_TABS, SECTIONS, Section, complete
@@ -46,6 +47,7 @@ def page_context(request: HttpRequest, entry: Entry, *, tab: str) -> dict[str, A
         "tabs": [{"title": title, "url": tab_url(slug, name), "is_open": name == tab} for name, title in tabs],
         "live": version_facts(live, zone=zone),
         "draft": {**version_facts(state.draft, zone=zone), "changes": state.changes} if state.draft else None,
+        "newest": version_facts(state.newest, zone=zone),
         "started_from": state.newest.number,
         "document": complete(state.newest.document),
     }
@@ -96,6 +98,16 @@ def version_facts(version: AgentVersion, *, zone: str) -> dict[str, Any]:
         "is_draft": version.is_draft,
         "saved": format_timestamp(version.created_at, zone=zone),
     }
+
+
+def newer_version(context: Mapping[str, Any], *, seen: int) -> str:
+    """A sentence about the version that was published or saved since version `seen`: by whom and when."""
+    live, newest = context["live"], context["newest"]
+    if live["number"] > seen:
+        sentence = gettext("%(author)s published version %(number)s %(when)s, while this page was open.")
+        return sentence % {"author": live["author"], "number": live["number"], "when": live["saved"].ago}
+    sentence = gettext("%(author)s changed the draft %(when)s, while this page was open.")
+    return sentence % {"author": newest["author"], "when": newest["saved"].ago}
 
 
 def _conflict(conflict: ChangedMeanwhile) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -12,7 +13,8 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from console.agent.nested_form_data import note_of, number_of, read_entries, text_of
-from console.agent.page import page_context, tab_url
+from console.agent.page import newer_version, page_context, tab_url
+from console.agent.step_tools import lost_tools_warning
 from projects.agents.drafts import NothingToPublish, discard_draft, publish_draft
 from projects.agents.hours_text import find_contradictions
 from projects.agents.services import NewerVersion
@@ -35,33 +37,45 @@ def publish_page(request: HttpRequest, project_slug: str, section: str) -> HttpR
 
 def _change(request: HttpRequest, entry: Entry) -> HttpResponse:
     entries, author = read_entries(request.POST), cast(User, request.user)
-    started_from = number_of(entries, "started_from")
+    started_from, note = number_of(entries, "started_from"), note_of(entries)
+    typed = {"note": note, "is_discard": bool(text_of(entries, "discard"))}
     try:
         with tenant_tx(entry.project.organization.pk):
-            if text_of(entries, "discard"):
+            if typed["is_discard"]:
                 discard_draft(entry.project, started_from=started_from, author=author)
                 sentence = gettext("Draft discarded. You can restore it from the history.")
             else:
-                note = note_of(entries)
                 version = publish_draft(entry.project, started_from=started_from, author=author, note=note)
                 sentence = gettext("Version %(number)s is live.") % {"number": version.number}
     except NewerVersion:
-        return _show(
-            request,
-            entry,
-            problem=gettext("Someone saved the draft while you were reviewing it. Review it again."),
-            status=409,
-        )
+        return _show(request, entry, typed=typed, seen=started_from, status=409)
     except NothingToPublish:
         return _show(request, entry, status=409)
     except SettingsRefused as refusal:
-        return _show(request, entry, problem=" ".join(map(str, refusal.errors.values())), status=422)
+        return _show(request, entry, typed=typed, problem=" ".join(refusal.errors.values()), status=422)
     messages.success(request, sentence)
     return redirect(tab_url(entry.project.slug, "publish"))
 
 
-def _show(request: HttpRequest, entry: Entry, *, problem: str = "", status: int = 200) -> HttpResponse:
+def _show(
+    request: HttpRequest,
+    entry: Entry,
+    *,
+    typed: Mapping[str, Any] | None = None,
+    seen: int | None = None,
+    problem: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """The page, with what was typed. `seen` is the version of a page that is no longer current."""
     context = page_context(request, entry, tab="publish")
-    contradictions = find_contradictions(context["document"]) if context["draft"] else []
-    shown = {**context, "problem": problem, "contradictions": contradictions}
-    return render(request, "agent/publish.html", shown, status=status)
+    if seen is not None:
+        problem, context["is_stale"] = newer_version(context, seen=seen), True
+    document = context["document"] if context["draft"] else {}
+    with tenant_tx(entry.project.organization.pk):
+        context["lost_tools"] = lost_tools_warning(entry.project, document)
+    context |= {
+        **(typed or {}),
+        "problem": problem,
+        "contradictions": find_contradictions(document) if document else [],
+    }
+    return render(request, "agent/publish.html", context, status=status)

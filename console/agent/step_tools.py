@@ -32,6 +32,18 @@ def step_tools(project: Project, document: Mapping[str, Any]) -> StepTools:
     return StepTools(known, {path: _warnings(names, known, off) for path, names in tools_of_steps(document)})
 
 
+def lost_tools_warning(project: Project, document: Mapping[str, Any]) -> str:
+    """A sentence about the tools of steps that no longer exist; empty without any. Call inside the tenant's
+    transaction.
+    """
+    named = {name for _, names in tools_of_steps(document) for name in names}
+    lost = sorted(named.difference(tool_names(project))) if named else []
+    if not lost:
+        return ""
+    sentence = gettext("Scenarios name tools that no longer exist: %(names)s. Change their steps under Scenarios.")
+    return sentence % {"names": ", ".join(lost)}
+
+
 def _warnings(names: Collection[str], known: Collection[str], off: Collection[str]) -> list[str]:
     missing = [
         gettext("%(name)s no longer exists. Choose another tool or remove it.") % {"name": name}
@@ -39,7 +51,7 @@ def _warnings(names: Collection[str], known: Collection[str], off: Collection[st
         if name not in known
     ]
     disabled = [
-        gettext("%(name)s is off. Turn it on under Attributes or remove it.") % {"name": name}
+        gettext("%(name)s is off. Turn it on under Tools or remove it.") % {"name": name}
         for name in names
         if name in off
     ]

@@ -8,9 +8,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from projects.agents.agent_versions import Edit, change_agent
-from projects.agents.services import create_project
+from projects.agents.services import create_project, save_agent
 from projects.common.differences import differences
 from projects.models import AgentVersion, User
+from projects.models.agent_config import AgentConfig
 from tests.console.agent.conftest import Settings
 
 
@@ -52,6 +53,34 @@ def test_restoring_over_an_unseen_version_is_refused(owner: Settings) -> None:
     response = owner.client.post(owner.address("history"), {"restore": "1", "started_from": "2"})
     assert response.status_code == 409
     assert owner.document["agent_name"] == "Carla"
+
+
+def test_a_refused_restore_says_who_published_meanwhile(owner: Settings) -> None:
+    owner.publish_change(agent_name="Bruno")
+    response = owner.client.post(owner.address("history"), {"restore": "1", "started_from": "1"})
+    assert f"{owner.tenant.owner.name} published version 3 just now" in response.context["problem"]
+
+
+def test_a_restored_version_says_which_of_its_tools_are_gone(owner: Settings) -> None:
+    published = owner.live.config.model_dump()
+    steps = [{"text": "Tell the kitchen.", "tools": ["ring_kitchen_tool"]}]
+    config = AgentConfig.model_validate({**published, "scenarios": [{"title": "Kitchen", "steps": steps}]})
+    with owner.tenant.tx():
+        save_agent(owner.tenant.project, config=config, author=owner.tenant.owner)
+    owner.publish_change(scenarios__0__steps__0__tools="", section="scenarios")
+    response = owner.client.post(owner.address("history"), {"restore": "2", "started_from": "4"}, follow=True)
+    *_, last = response.context["messages"]
+    assert (last.level_tag, "ring_kitchen_tool" in str(last)) == ("warning", True)
+
+
+def test_a_restore_that_keeps_the_models_address_says_so(owner: Settings) -> None:
+    owner.publish_change(
+        "models", model_base_url="https://models.example/v1", model_api_key="sk-ours", shared_model="large"
+    )
+    response = owner.client.post(owner.address("history"), {"restore": "1", "started_from": "3"}, follow=True)
+    assert owner.live.document["model_base_url"] == "https://models.example/v1"
+    *_, last = response.context["messages"]
+    assert last.level_tag == "warning"
 
 
 def test_another_projects_version_is_not_restored(owner: Settings) -> None:

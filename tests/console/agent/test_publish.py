@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from projects.agents.model_choice import KEY_ATTRIBUTE, endpoint_of
+from projects.agents.services import save_agent
 from projects.models import Project, User
+from projects.models.agent_config import AgentConfig
 from projects.records.attributes import read_secret
 from tests.concurrent import meanwhile
 from tests.console.agent.conftest import Settings
@@ -134,3 +136,30 @@ def test_hours_that_a_text_contradicts_are_shown_beside_both(section: str, owner
     owner.change(business_context="We are closed on Tuesdays.")
     shown = owner.client.get(owner.address(section)).context["contradictions"]
     assert [(one.quote, one.days) for one in shown] == [("We are closed on Tuesdays.", "Tuesday")]
+
+
+def test_a_refused_publication_says_who_changed_the_draft_and_keeps_the_note(owner: Settings) -> None:
+    owner.change(agent_name="Bruno")
+    seen = owner.client.get(owner.address("publish")).context["started_from"]
+    owner.change(agent_name="Carla")
+    response = owner.client.post(owner.address("publish"), {"started_from": seen, "note": "Nello left"})
+    assert f"{owner.tenant.owner.name} changed the draft just now" in response.context["problem"]
+    assert 'value="Nello left"' in response.content.decode()
+
+
+def test_a_publication_after_another_names_the_version_that_is_live(owner: Settings) -> None:
+    owner.change(agent_name="Bruno")
+    seen = owner.client.get(owner.address("publish")).context["started_from"]
+    owner.publish()
+    response = owner.client.post(owner.address("publish"), {"started_from": seen})
+    assert f"{owner.tenant.owner.name} published version 3 just now" in response.context["problem"]
+
+
+def test_the_page_names_tools_of_the_draft_that_are_gone(owner: Settings) -> None:
+    """A tool that is removed while a draft names it isn't refused."""
+    published = owner.live.config.model_dump()
+    steps = [{"text": "Tell the kitchen.", "tools": ["ring_kitchen_tool"]}]
+    config = AgentConfig.model_validate({**published, "scenarios": [{"title": "Kitchen", "steps": steps}]})
+    with owner.tenant.tx():
+        save_agent(owner.tenant.project, config=config, author=owner.tenant.owner, is_draft=True)
+    assert "ring_kitchen_tool" in owner.client.get(owner.address("publish")).context["lost_tools"]
