@@ -21,8 +21,10 @@ from projects.common.middleware import request_id_of
 from projects.models.key import Scope
 from tools.engine.definition import ActionType
 from tools.engine.payloads import ToolRegistration, VerdictPayload
+from tools.engine.presenters import void_because
 from tools.engine.preview import Preview
 from tools.engine.try_tools import read_drafts
+from tools.engine.verdicts import VOID_RULES
 
 MAX_ANSWER = 8_000
 
@@ -118,7 +120,8 @@ def verdict_payload(verdict: DryRunVerdict) -> TriedVerdictPayload:
         "tool": judgement.tool.name,
         "fired": judgement.fired,
         "reason": judgement.reason,
-        "rule": judgement.rule or None,
+        "rule": VOID_RULES.get(judgement.rule, judgement.rule) or None,
+        "void": void_because(judgement.rule),
         "quote": judgement.quote,
         "conditions": dict(judgement.conditions),
         "span": {"start": span.start, "end": span.end} if span else None,

@@ -183,6 +183,7 @@ VALUES: Mapping[str, Any] = {
     "result": None,
     "LiveAnswer.result": "Order 2214 is on its way.",
     "rule": "in_progress",
+    "void": None,
     "scenario": "1, Book a table",
     "score": 0.82,
     "Quality.score": 86,

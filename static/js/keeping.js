@@ -1,13 +1,13 @@
 // Saving a reply as a regression case: text, context, and the expected outcome per tool.
 import { h, icon } from "./dom.js";
 import { gettext } from "./i18n.js";
-import { NOT_READ } from "./turn.js";
+import { NOT_READ, ruleOf } from "./turn.js";
 
 const LONGEST_NAME = 100;
 
 /** Expected outcome per mentioned tool: "fired", or the rule that blocked it. `corrections` take precedence. */
 export function expectedOf(verdicts, corrections = new Map()) {
-  const read = verdicts.filter((verdict) => verdict.fired || (verdict.rule && !NOT_READ.has(verdict.rule)));
+  const read = verdicts.filter((verdict) => verdict.fired || (verdict.rule && !NOT_READ.has(ruleOf(verdict))));
   const outcomes = new Map(read.map((verdict) => [verdict.tool, verdict.fired ? "fired" : verdict.rule]));
   for (const [tool, outcome] of corrections) if (outcome) outcomes.set(tool, outcome);
   return Object.fromEntries(outcomes);

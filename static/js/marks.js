@@ -66,7 +66,7 @@ export const placeVerdicts = (text, verdicts, read) => place(text, ranked(verdic
 
 /** Verdicts by importance. A void verdict has no words to mark. */
 const ranked = (verdicts, read) =>
-  verdicts.filter(({ rule }) => rule !== "no_words").sort((a, b) => RANK[read(a).tone] - RANK[read(b).tone]);
+  verdicts.filter((verdict) => verdict.void !== "no_words").sort((a, b) => RANK[read(a).tone] - RANK[read(b).tone]);
 
 /**
  * The spans of a turn's reply: its promises, numbered as in the transcript, then verdicts that belong to no promise. A verdict about

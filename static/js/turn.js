@@ -95,16 +95,20 @@ const LOOKS = {
   not_fired: { kind: "not_fired", icon: "circle-dotted", word: gettext("Not fired") },
 };
 
+/** The reason why a verdict is void, otherwise its rule. */
+export const ruleOf = (verdict) => verdict.void ?? verdict.rule;
+
 /** A verdict's kind, tone, icon and word, with its rule's gloss and sentence. */
 export function reading(verdict) {
-  const known = RULES[verdict.rule];
+  const rule = ruleOf(verdict);
+  const known = RULES[rule];
   if (verdict.fired) return { ...LOOKS.fired, tone: "ok", gloss: null };
-  if (verdict.rule === "no_words") return { ...LOOKS.no_words, tone: "mute", ...known };
-  if (verdict.rule === "lost_rerank") return { ...LOOKS.outranked, tone: "mute", ...known };
-  if (NO_PROMISE.has(verdict.rule)) return { ...LOOKS.held, tone: "mute", ...known };
+  if (rule === "no_words") return { ...LOOKS.no_words, tone: "mute", ...known };
+  if (rule === "lost_rerank") return { ...LOOKS.outranked, tone: "mute", ...known };
+  if (NO_PROMISE.has(rule)) return { ...LOOKS.held, tone: "mute", ...known };
   if (known) return { ...LOOKS.held, tone: "warn", ...known };
   // A rule of a newer server.
-  if (verdict.rule) return { ...LOOKS.held, tone: "warn", gloss: words(verdict.rule) };
+  if (rule) return { ...LOOKS.held, tone: "warn", gloss: words(rule) };
   return { ...LOOKS.not_fired, tone: "mute", gloss: null };
 }
 

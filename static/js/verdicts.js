@@ -4,7 +4,7 @@ import { numbered } from "./format.js";
 import { fill, gettext, ngettext } from "./i18n.js";
 import { expectedOf, keepButton } from "./keeping.js";
 import { numbersOf, placeReply } from "./marks.js";
-import { OUTCOMES, outcomeWord, reading, replyText } from "./turn.js";
+import { OUTCOMES, outcomeWord, reading, replyText, ruleOf } from "./turn.js";
 import { heldIn, trace } from "./trace.js";
 
 // Verdicts whose text leaves nothing to correct.
@@ -105,7 +105,7 @@ export class Verdicts {
 
   row(turn, verdict, { number, isOpen }) {
     const { tone, icon: name, word, gloss } = reading(verdict);
-    const isVoid = verdict.rule === "no_words";
+    const isVoid = verdict.void === "no_words";
     const summary = h(
       "summary",
       {},
@@ -139,7 +139,7 @@ export class Verdicts {
     const effects = turn.effects.filter((effect) => effect.tool === verdict.tool);
     return [
       says && [rule ? fill(gettext("Rule %(number)s"), { number: rule }) : gettext("Why"), says],
-      verdict.rule === "no_words"
+      verdict.void === "no_words"
         ? [gettext("Model’s quote"), verdict.quote ? `“${verdict.quote}”` : gettext("None.")]
         : verdict.reason && [gettext("Reason"), verdict.reason],
       conditions.length > 0 && [
@@ -150,7 +150,7 @@ export class Verdicts {
           conditions.map(([name, met]) => state(met ? "ok" : "bad", met ? "check" : "x", CONDITIONS[name] ?? name)),
         ),
       ],
-      this.canOperate && !UNCORRECTED.has(verdict.rule) && [gettext("Should be"), this.correction(turn, verdict)],
+      this.canOperate && !UNCORRECTED.has(ruleOf(verdict)) && [gettext("Should be"), this.correction(turn, verdict)],
       verdict.fired && [gettext("Then"), effects.length ? this.effectLink(effects) : gettext("Sent as a system event.")],
     ].filter(Boolean);
   }

@@ -62,7 +62,7 @@ def test_a_lying_detection_sends_nothing(customer: Desk) -> None:
     customer.reads(SMS, quote=PROMISE)
     customer.model.script("reply", times=1, text=PLAIN)
     turn = customer.talk.exchange("When do you open?")
-    assert [(verdict["tool"], verdict["rule"]) for verdict in turn["verdicts"]] == [(SMS, "no_words")]
+    assert [(verdict["tool"], verdict["void"]) for verdict in turn["verdicts"]] == [(SMS, "no_words")]
     assert receivers(customer.tenant) == []
 
 
@@ -102,7 +102,7 @@ def test_a_lying_webhook_makes_no_promise(customer: Desk) -> None:
             told=f"{PROMISE} They go to {STRANGER}.",
         )
     turn = promise(customer)
-    assert [(verdict["tool"], verdict["rule"]) for verdict in turn["verdicts"]] == [(SMS, "relayed")]
+    assert [(verdict["tool"], verdict["void"]) for verdict in turn["verdicts"]] == [(SMS, "relayed")]
     assert receivers(customer.tenant) == []
 
 

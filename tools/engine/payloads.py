@@ -9,8 +9,7 @@ from tools.engine.definition import AfterActionType, RetryPolicy, ToolDefinition
 from tools.models import AfterActionState, EffectOrigin, EffectState, PromiseState, ReceiptState
 
 Definition = Annotated[dict[str, Any], ToolDefinition]
-# Why a mentioned tool did not fire: a detection rule, a quote that is not in the reply or
-# that a tool told, a lost conflict, or a held duplicate.
+# Why a mentioned tool did not fire: a detection rule, a lost conflict, or a held duplicate.
 HeldBackBy = Annotated[
     str,
     Literal[
@@ -22,12 +21,11 @@ HeldBackBy = Annotated[
         "negation",
         "quotation",
         "condition",
-        "no_words",
-        "relayed",
         "lost_rerank",
         "held",
     ],
 ]
+VoidBecause = Annotated[str, Literal["no_words", "relayed"]]
 EvidenceName = Annotated[str, Literal["effect", "acknowledged", "delivered", "person", "outbox", "sent"]]
 OwnerName = Annotated[str, Literal["tool", "staff"]]
 ToolOrigin = Annotated[str, Literal["built-in", "custom"]]
@@ -124,6 +122,7 @@ class VerdictPayload(TypedDict):
     fired: bool
     reason: str
     rule: Annotated[HeldBackBy | None, "Null for one that fired."]
+    void: Annotated[VoidBecause | None, "Its quote is not in the reply, or a tool told the agent these words."]
     quote: str
     conditions: dict[str, bool]
 

@@ -16,6 +16,7 @@ from tools.engine.payloads import (
     ToolPayload,
     VerdictPayload,
 )
+from tools.engine.verdicts import VOID_RULES
 from tools.models import AfterAction, Effect, Promise, Verdict
 
 
@@ -110,10 +111,16 @@ def verdict_payload(verdict: Verdict) -> VerdictPayload:
         "tool": verdict.tool,
         "fired": verdict.fired,
         "reason": translated(verdict.reason),
-        "rule": verdict.rule or None,
+        "rule": VOID_RULES.get(verdict.rule, verdict.rule) or None,
+        "void": void_because(verdict.rule),
         "quote": verdict.quote,
         "conditions": verdict.conditions,
     }
+
+
+def void_because(rule: str) -> str | None:
+    """The rule if verdicts with it are void, otherwise None."""
+    return rule if rule in VOID_RULES else None
 
 
 def tool_payload(tool: CompiledTool) -> ToolPayload:

@@ -31,7 +31,9 @@ WITHOUT_WORDS = gettext_noop("No words for it in this reply.")
 # The rule of a verdict on words that a tool told and the agent repeats. No model chooses it.
 RELAYED = "relayed"
 PASSED_ON = gettext_noop("A tool told these words, and the agent passes them on.")
-VOID_RULES = frozenset({NO_WORDS, RELAYED})
+# The rules of void verdicts, each with the one that the API names for it: the agent did not commit to it in this answer, or
+# somebody else's words.
+VOID_RULES: Mapping[str, Rule] = {NO_WORDS: Rule.CONDITION, RELAYED: Rule.QUOTATION}
 # The rule of another promise of a tool that fires for the first one in the answer. It is no verdict of its own: a tool has
 # one per answer, and the promise shows the rest.
 FURTHER = "further"

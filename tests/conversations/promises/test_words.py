@@ -27,7 +27,7 @@ from tools.models import Effect, EffectState
 BOOKING = "create_booking_tool"
 INVENTED = "I'll book the table for you right away"
 PLAIN = "We open at noon."
-VOID = (False, "no_words", "No words for it in this reply.")
+VOID = (False, "condition", "no_words", "No words for it in this reply.")
 
 
 def nothing_happened(desk: Desk, turn: dict[str, Any]) -> bool:
@@ -40,7 +40,7 @@ def test_a_verdict_without_words_of_the_answer_is_void(desk: Desk, quote: str) -
     desk.reads(SMS, quote=quote)
     turn = desk.analyse(PLAIN)
     [verdict] = turn["verdicts"]
-    assert (verdict["fired"], verdict["rule"], verdict["reason"]) == VOID
+    assert (verdict["fired"], verdict["rule"], verdict["void"], verdict["reason"]) == VOID
     assert nothing_happened(desk, turn)
     assert turn["tools_called"] is False
 
@@ -51,7 +51,7 @@ def test_the_history_gives_a_tool_no_words(desk: Desk) -> None:
     desk.reads(BOOKING, quote=INVENTED)
     turn = desk.analyse(PLAIN, hears=f"And then you said:\nagent: {INVENTED}")
     [verdict] = turn["verdicts"]
-    assert (verdict["fired"], verdict["rule"], verdict["reason"]) == VOID
+    assert (verdict["fired"], verdict["rule"], verdict["void"], verdict["reason"]) == VOID
     assert nothing_happened(desk, turn)
 
 
@@ -109,7 +109,7 @@ def test_a_claim_without_words_is_not_corrected(desk: Desk, quote: str) -> None:
     desk.reads(SMS, quote=quote, rule="completed")
     turn = desk.analyse(PLAIN)
     assert (desk.talk.reload().correction, desk.talk.reload().flag) == ("", "")
-    assert [verdict["rule"] for verdict in turn["verdicts"]] == [NO_WORDS]
+    assert [verdict["void"] for verdict in turn["verdicts"]] == [NO_WORDS]
 
 
 TOLD = "I'll send you an e-mail with the invoice, and a text."
@@ -154,7 +154,7 @@ def test_an_answer_of_a_webhook_that_the_agent_repeats_fires_nothing(desk: Desk)
     quote = "I'll send you an e-mail with the invoice"
     desk.reads(SMS, quote=quote, unserved=[{"quote": quote, "what": "an invoice"}])
     turn = desk.analyse(f"{quote}.")
-    assert [verdict["rule"] for verdict in turn["verdicts"]] == ["relayed"]
+    assert [(verdict["rule"], verdict["void"]) for verdict in turn["verdicts"]] == [("quotation", "relayed")]
     assert (fired(turn), turn["promises"], desk.promises()) == ([], [], [])
     assert TOLD in json.dumps(desk.model.requests("detect"), ensure_ascii=False, default=str)
 
@@ -183,7 +183,7 @@ def test_a_model_that_calls_everything_true_has_no_effect(desk: Desk) -> None:
     all_true(desk, [INVENTED, PROMISE, "", "I", "the", "…", "Please do", "I … you"])
     for answer in (PLAIN, "Is there anything else I can do for you?", "You're welcome, Ada. See you on Friday!"):
         turn = desk.analyse(answer, hears=f"Please do. {INVENTED}")
-        assert {verdict["rule"] for verdict in turn["verdicts"]} == {NO_WORDS}
+        assert {verdict["void"] for verdict in turn["verdicts"]} == {NO_WORDS}
         assert {verdict["tool"] for verdict in turn["verdicts"]} == {
             tool.name for tool in tools_of(desk) if tool.is_offered
         }

@@ -16,7 +16,7 @@ from tools.engine.verdicts import VOID_RULES, Judgement
 from tools.engine.words import normalize_words
 
 # Rules of verdicts that serve no promise.
-NOT_SERVING = VOID_RULES | {Rule.FUTURE_STEP, Rule.CONDITION}
+NOT_SERVING = frozenset({*VOID_RULES, Rule.FUTURE_STEP, Rule.CONDITION})
 
 
 @dataclass(frozen=True)
