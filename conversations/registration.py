@@ -9,6 +9,7 @@ from conversations.channels.outgoing import plan_delivery
 from conversations.channels.receipts import settle_receipt
 from conversations.common.consents import is_withdrawn_at
 from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
+from conversations.common.customer_names import customer_names
 from conversations.common.merged import lock_customer
 from conversations.context.todo_transcript import read_todo_transcript
 from conversations.flows.todo_events import hold_back, on_effect_changed, on_promise_answered, on_todo_changed
@@ -39,6 +40,7 @@ def register() -> None:
     tools.engine.hooks.count_open_conversations.connect(count_open)
     tools.engine.hooks.promise_answered.connect(on_promise_answered)
     todos.hooks.find_customer.connect(find_customer)
+    todos.hooks.customer_names.connect(customer_names)
     todos.hooks.read_transcript.connect(read_todo_transcript)
     todos.hooks.hold_conversation.connect(hold_back)
     todos.hooks.todo_changed.connect(on_todo_changed)

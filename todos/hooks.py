@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -31,6 +31,8 @@ class FindCustomer(Protocol):
 
 
 find_customer: Hook[FindCustomer] = Hook("find_customer")
+# The display names of customers by persona id. Unknown customers are missing.
+customer_names: Hook[Callable[[Collection[UUID]], Mapping[UUID, str]]] = Hook("customer_names")
 # The transcript of a conversation, cut to fit a prompt.
 read_transcript: Hook[Callable[[UUID], Transcript]] = Hook("read_transcript")
 # Locks a conversation for the rest of the transaction, before the todo and any job, and logs changes of its effects.

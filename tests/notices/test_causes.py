@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from conversations.handover.assignment import assign
 from conversations.inbox.ratings import rate
 from conversations.models import Conversation, Message, MessageRole
@@ -28,8 +30,10 @@ def unread(tenant: Tenant, kind: NoticeKind) -> list[Notice]:
     return [one for one in all_notices(tenant) if one.kind == kind and one.read_at is None]
 
 
-def todo_of(tenant: Tenant) -> Todo:
-    return make_todo(tenant.project, description="Pay Ada back. Soon.", source=TodoSource.PERSON, actor=AGENT)
+def todo_of(tenant: Tenant, **details: Any) -> Todo:
+    return make_todo(
+        tenant.project, description="Pay Ada back. Soon.", source=TodoSource.PERSON, actor=AGENT, **details
+    )
 
 
 def test_a_pending_todo_notifies_its_approvers_until_it_is_decided(tenant: Tenant) -> None:
@@ -40,6 +44,17 @@ def test_a_pending_todo_notifies_its_approvers_until_it_is_decided(tenant: Tenan
     with tenant.tx():
         reject_todo(todo.pk, actor=AGENT)
     assert unread(tenant, NoticeKind.TO_REVIEW) == []
+
+
+def test_notices_of_a_todo_name_its_customer(tenant: Tenant) -> None:
+    conversation = talk(tenant, "Hello", name="Marta Riva")
+    with tenant.tx():
+        todo = todo_of(tenant, conversation_id=conversation.pk, persona_id=conversation.persona_id)
+    assert [one.text for one in unread(tenant, NoticeKind.TO_REVIEW)] == ["Marta Riva: Pay Ada back"]
+    with tenant.tx():
+        for status in (TodoStatus.APPROVED, TodoStatus.IN_PROGRESS, TodoStatus.FAILED):
+            transition(todo, status, what="x", actor=AGENT)
+    assert [one.text for one in unread(tenant, NoticeKind.TODO_FAILED)] == ["Marta Riva: Pay Ada back"]
 
 
 def test_a_failed_todo_notifies_until_it_is_reviewed_again(tenant: Tenant) -> None:

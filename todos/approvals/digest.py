@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from uuid import UUID
 
 from django.utils.translation import ngettext
 
@@ -13,11 +15,20 @@ from notices.services import notify, settle
 from projects.common.translation import lazy
 from projects.models import Project, Role
 from todos.approvals.permissions import may_approve
+from todos.hooks import customer_names
 from todos.models import ApproverNotice, Todo, TodoStatus
 
 LANE = "todo_notice"
 # Changes of a pending todo that are no reason to notify again who has read its notice.
 SEEN_BY_ALL = ("edited", "approved_first")
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A pending todo and its line in an e-mail, which is written where nothing is read."""
+
+    todo: Todo
+    line: str
 
 
 def on_todo_changed(todo: Todo, what: str) -> None:
@@ -27,28 +38,42 @@ def on_todo_changed(todo: Todo, what: str) -> None:
     if todo.status != TodoStatus.PENDING_REVIEW:
         settle(NoticeKind.TO_REVIEW, todo.pk)
     elif what not in SEEN_BY_ALL:
-        _notify(todo, NoticeKind.TO_REVIEW, is_for=partial(may_approve, todo))
+        notify_of(todo, NoticeKind.TO_REVIEW, is_for=partial(may_approve, todo))
     if todo.status == TodoStatus.NEEDS_ATTENTION or (todo.status == TodoStatus.FAILED and not todo.taker):
-        _notify(todo, NoticeKind.TODO_FAILED)
+        notify_of(todo, NoticeKind.TODO_FAILED)
     else:
         settle(NoticeKind.TODO_FAILED, todo.pk)
 
 
-def _notify(todo: Todo, kind: NoticeKind, *, is_for: Callable[[Role], bool] | None = None) -> None:
-    notify(todo.project_id, kind=kind, subject=todo.pk, object_id=todo.pk, text=todo.heading, is_for=is_for)
+def notify_of(todo: Todo, kind: NoticeKind, *, is_for: Callable[[Role], bool] | None = None) -> None:
+    """Notify members of a todo, by default those who may operate."""
+    text = _line(todo, _names([todo]))
+    notify(todo.project_id, kind=kind, subject=todo.pk, object_id=todo.pk, text=text, is_for=is_for)
 
 
-def _waiting(project: Project) -> Sequence[Todo]:
-    return list(Todo.objects.select_related("type").filter(project=project, status=TodoStatus.PENDING_REVIEW))
+def _line(todo: Todo, names: Mapping[UUID, str]) -> str:
+    """The todo's heading after its customer's name, if that is known."""
+    name = names.get(todo.persona_id) if todo.persona_id else None
+    return f"{name}: {todo.heading}" if name else todo.heading
+
+
+def _names(todos: Iterable[Todo]) -> Mapping[UUID, str]:
+    return customer_names({todo.persona_id for todo in todos if todo.persona_id})
+
+
+def _waiting(project: Project) -> Sequence[Pending]:
+    found = list(Todo.objects.select_related("type").filter(project=project, status=TodoStatus.PENDING_REVIEW))
+    names = _names(found)
+    return [Pending(todo, _line(todo, names)) for todo in found]
 
 
 APPROVERS = Digest(
     lane=LANE,
     notices=ApproverNotice.objects,
     waiting=_waiting,
-    is_for=lambda todo, member: may_approve(todo, Role(member.role)),
-    since=lambda todo: todo.status_at,
-    text=lambda todo: todo.heading,
+    is_for=lambda pending, member: may_approve(pending.todo, Role(member.role)),
+    since=lambda pending: pending.todo.status_at,
+    text=lambda pending: pending.line,
     headline=lambda count: (
         ngettext("%(count)s todo needs your approval", "%(count)s todos need your approval", count) % {"count": count}
     ),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from jobs.errors import WrongState
 from notices.models import NoticeKind
-from notices.services import notify
+from todos.approvals.digest import notify_of
 from todos.approvals.job_keys import queue_continuation
 from todos.content.lifecycle import Actor, transition
 from todos.executor.finish import final_status, finish
@@ -70,7 +70,7 @@ def settle_receipt(effect: Effect, report: ReceiptReport) -> bool:
     run = TodoRun(todo, call)
     is_changed = run.report(report)
     if is_changed and run.effect.state == EffectState.FAILED and todo.status == TodoStatus.COMPLETED:
-        notify(todo.project_id, kind=NoticeKind.TODO_FAILED, subject=todo.pk, object_id=todo.pk, text=todo.heading)
+        notify_of(todo, NoticeKind.TODO_FAILED)
     return is_changed
 
 

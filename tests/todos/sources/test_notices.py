@@ -13,6 +13,7 @@ from jobs.models import Job, State
 from projects.agents.services import create_project
 from projects.models import Role, User
 from tests.conftest import Tenant, member_of
+from tests.console.pages.conftest import talk
 from tests.console.people.conftest import Mailbox, mailbox
 from tests.conversations.threads import in_thread
 from tests.todos.sources.conftest import LUCIA, Desk, jobs
@@ -48,6 +49,15 @@ def test_everybody_who_may_approve_is_notified(desk: Desk, operator: Any, viewer
     text = mailbox.last_text()
     assert "Pay Ada back" in text
     assert f"/p/{desk.tenant.project.slug}/todos" in text
+
+
+def test_the_email_names_the_customer_of_each_todo(desk: Desk, mailbox: Mailbox) -> None:
+    ask(desk, persona_id=talk(desk.tenant, "Hello", name="Marta Riva").persona_id)
+    ask(desk)
+    desk.run(LANE)
+    lines = [line.strip("- ") for line in mailbox.last_text().splitlines()]
+    assert "Marta Riva: Pay Ada back" in lines
+    assert "Pay Ada back" in lines
 
 
 def test_only_active_members_are_notified_of_their_projects_todos(desk: Desk, operator: Any, mailbox: Mailbox) -> None:
