@@ -19,6 +19,13 @@ _PROJECT = Prepared(
 _ORGANIZATIONS = Prepared(
     "select organization_id from projects_member where user_id = %s order by created_at", using="ops"
 )
+# Every webhook of a provider runs this one.
+_SOURCES = Prepared(
+    "select organization_id, project_id from projects_source where kind = %s and is_enabled"
+    " and (%s = '' or settings ->> 'account_sid' = %s)"
+    " order by settings ->> 'number' = '', id limit 500",
+    using="ops",
+)
 
 
 @dataclass(frozen=True)
@@ -108,14 +115,7 @@ def find_source_projects(kind: str, *, account_sid: str = "") -> list[ProjectRef
     With `account_sid`, only the connections of this Twilio account. A webhook is that of the first project whose secret
     signed it.
     """
-    with connections["ops"].cursor() as cursor:
-        cursor.execute(
-            "select organization_id, project_id from projects_source where kind = %s and is_enabled"
-            " and (%s = '' or settings ->> 'account_sid' = %s)"
-            " order by settings ->> 'number' = '', id limit 500",
-            [kind, account_sid, account_sid],
-        )
-        return [ProjectRef(*row) for row in cursor.fetchall()]
+    return [ProjectRef(*row) for row in _SOURCES(kind, account_sid, account_sid)]
 
 
 def find_source(source_id: UUID, kind: str) -> ProjectRef | None:

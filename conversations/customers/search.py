@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import QuerySet
 
 from conversations.common.merged import listed_customers
@@ -38,10 +37,10 @@ _IN_RANGE = {
     """),
 }
 # Customers whose contact is exactly this, as the same columns hold it.
-IS_CONTACT = """
-select persona_id from conversations_personafield
-where organization_id = %s and key = %s and found_by = %s and strength >= %s limit %s
-"""
+_IS_CONTACT = Prepared("""
+    select persona_id from conversations_personafield
+    where organization_id = %s and key = %s and found_by = %s and strength >= %s limit %s
+""")
 
 
 def customer_ids(project: Project, text: str) -> list[UUID]:
@@ -104,9 +103,8 @@ def _with_contacts(
 def _with_contact(project: Project, *, key: str, found_by: str, strength: Strength) -> list[UUID]:
     if not found_by:
         return []
-    with connection.cursor() as cursor:
-        cursor.execute(IS_CONTACT, [project.organization_id, key, found_by, strength, MOST_CUSTOMERS])
-        return _unmerged(row[0] for row in cursor.fetchall())
+    rows = _IS_CONTACT(project.organization_id, key, found_by, int(strength), MOST_CUSTOMERS)
+    return _unmerged(persona_id for (persona_id,) in rows)
 
 
 def _unmerged(ids: Iterable[UUID]) -> list[UUID]:

@@ -27,6 +27,7 @@ from conversations.models import (
     Turn,
 )
 from conversations.prompts.observer import Confidence, ObservedFact
+from tenancy.prepared_queries import PreparedValues
 from tenancy.write_batch import insert_rows
 from tools.engine.execution.consent import BOUND_TO, is_refused, refusal_reason
 from tools.engine.execution.handler import Consent, Contact
@@ -147,9 +148,17 @@ def _record(changes: Sequence[ConsentChange]) -> None:
     withdraw_unwanted_promises(changes)
 
 
+# Every call that rings reads these.
+_KNOWN = PreparedValues(
+    lambda persona: PersonaField.objects.filter(
+        persona_id=persona, conversation=None, key__in=(*OPT_INS, *CONTACT_FIELDS)
+    ).values_list("key", "value"),
+    kinds=(UUID,),
+)
+
+
 def _known(persona: Persona) -> dict[str, str]:
-    fields = PersonaField.objects.filter(persona=persona, conversation=None, key__in=(*OPT_INS, *CONTACT_FIELDS))
-    return dict(fields.values_list("key", "value"))
+    return dict(_KNOWN(persona.pk))
 
 
 def _changes(
