@@ -9,22 +9,15 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from config.runner.arguments import read_arguments
 from config.runner.data_dir import hold_data_dir, require_complete
 from config.runner.errors import StartError
 from config.runner.log import open_service_log
-from config.runner.ports import LOOPBACK, free_port, is_free
+from config.runner.ports import free_port, is_free
 from config.runner.preflight import check_settings
 from config.runner.programs import ROOT
 from config.runner.serve import Serve, ServeOptions
 from config.runner.supervisor import Supervisor, run_until_stopped
-
-
-def read_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="bin/serve", description="Run Makegood and everything it needs.")
-    parser.add_argument("command", choices=["serve"], help=argparse.SUPPRESS)
-    parser.add_argument("--port", type=_port, default=8000, help="port of the web process (8000); 0 takes a free one")
-    parser.add_argument("--host", default=LOOPBACK, help=f"address to listen on ({LOOPBACK}: this machine only)")
-    return parser.parse_args()
 
 
 def serve(arguments: argparse.Namespace) -> None:
@@ -45,12 +38,6 @@ def serve(arguments: argparse.Namespace) -> None:
             await Serve(options, supervisor=supervisor, log=log).start()
 
         asyncio.run(run_until_stopped(bring_up, log=log))
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError("a port is a number from 0 to 65535")
-    return int(text)
 
 
 def main() -> int:

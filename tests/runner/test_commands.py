@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -44,6 +45,29 @@ def test_an_invalid_setting_is_reported_in_one_sentence(tmp_path: Path) -> None:
     assert start.returncode == 1
     assert start.stderr.startswith("bin/serve: Set REDIS_URL to ")
     assert not (tmp_path / "data").exists()
+
+
+def in_a_fresh_clone(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """bin/serve where nothing is installed. An installation fails, for want of the requirements."""
+    for name in ("bin/serve", "config/runner/python.sh", "config/runner/install.py", "config/runner/arguments.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    command = [tmp_path / "bin/serve", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_help_is_printed_before_anything_is_installed(tmp_path: Path) -> None:
+    asked = in_a_fresh_clone(tmp_path, "--help")
+    assert (asked.returncode, asked.stderr) == (0, "")
+    assert asked.stdout.startswith("usage: bin/serve [-h] [--port PORT] [--host HOST]\n")
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_wrong_arguments_are_refused_before_anything_is_installed(tmp_path: Path) -> None:
+    refused = in_a_fresh_clone(tmp_path, "--prot", "8001")
+    assert refused.returncode == 2
+    assert "unrecognized arguments: --prot 8001" in refused.stderr
+    assert not (tmp_path / ".venv").exists()
 
 
 def test_an_invalid_port_is_rejected() -> None:
