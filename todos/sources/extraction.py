@@ -20,7 +20,7 @@ from todos.models import Todo, TodoSource, TodoStatus, TodoType
 from todos.models.title import LONGEST_TITLE
 from todos.services import TodoChanged, edit_todo, make_todo
 from todos.sources.extraction_prompt import Finding, NotedLine
-from tools.engine.quotes import is_quote_of
+from tools.engine.quotes import contains_words, is_quote_of
 from tools.engine.words import normalize_words
 from tools.models import Effect
 
@@ -69,23 +69,52 @@ def store_findings(
     """
     by_name = {_type_name(type.name): type for type in types}
     existing, stored = todos_of(source.conversation_id), list[Todo]()
-    served_quotes = [normalize_words(quote) for quote in _served_quotes(source.conversation_id)]
-    for finding in findings[:MOST_FINDINGS]:
-        type, words = by_name.get(_type_name(finding.type)), normalize_words(finding.quote)
-        if type is None or not is_quote_of(finding.quote, source.words):
-            continue
-        overlapping = [todo for todo in existing if _overlap(normalize_words(todo.quote), words)]
-        # The same words may occur twice; prefer the promise that still has no type.
-        same = next(filter(awaits_type, overlapping), overlapping[0] if overlapping else None)
-        if same is not None and awaits_type(same):
-            _assign_type(same, finding, type=type, source=source)
-        elif same is None and is_over and not any(_overlap(quote, words) for quote in served_quotes):
-            same = _create_todo(source, finding, type=type)
-            existing.append(same)
+    served_quotes = _served_quotes(source.conversation_id)
+    valid = [
+        (finding, type)
+        for finding in findings[:MOST_FINDINGS]
+        if (type := by_name.get(_type_name(finding.type))) and is_quote_of(finding.quote, source.words)
+    ]
+    promises = _promises_for([finding.quote for finding, _ in valid], [todo for todo in existing if awaits_type(todo)])
+    for at, (finding, type) in enumerate(valid):
+        if (todo := promises.get(at)) is not None:
+            _assign_type(todo, finding, type=type, source=source)
+        elif is_over and not any(_overlap(quote, finding.quote) for quote in (*served_quotes, *_quotes_of(existing))):
+            todo = _create_todo(source, finding, type=type)
+            existing.append(todo)
         else:
             continue
-        stored.append(same)
+        stored.append(todo)
     return stored
+
+
+def _promises_for(quotes: Sequence[str], todos: Sequence[Todo]) -> dict[int, Todo]:
+    """The promise's todo for each quote that has one, by the quote's place; no todo for two.
+
+    Quotes may share words: the same words come first, then those that share most. Equal quotes go in order.
+    """
+    words, said = [normalize_words(quote) for quote in quotes], [normalize_words(todo.quote) for todo in todos]
+    pairs = sorted(
+        (-_likeness(words[at], said[number]), at, number)
+        for at, quote in enumerate(quotes)
+        for number, todo in enumerate(todos)
+        if _overlap(quote, todo.quote)
+    )
+    found, taken = dict[int, Todo](), set[int]()
+    for _, at, number in pairs:
+        if at not in found and number not in taken:
+            found[at] = todos[number]
+            taken.add(number)
+    return found
+
+
+def _likeness(one: str, other: str) -> float:
+    """The share of the longer text that the shorter one is, if it stands in it."""
+    return min(len(one), len(other)) / max(len(one), len(other))
+
+
+def _quotes_of(todos: Iterable[Todo]) -> list[str]:
+    return [todo.quote for todo in todos]
 
 
 def _create_todo(source: Source, finding: Finding, *, type: TodoType) -> Todo:
@@ -133,7 +162,8 @@ def _served_quotes(conversation_id: UUID) -> list[str]:
 
 
 def _overlap(one: str, other: str) -> bool:
-    return bool(one and other) and (one in other or other in one)
+    """True if one of the quotes stands in the other."""
+    return contains_words(one, other) or contains_words(other, one)
 
 
 def _description(finding: Finding) -> str:

@@ -224,3 +224,45 @@ def test_a_promise_edited_during_the_extraction_is_left_unchanged(desk: Desk) ->
         store_findings(talked_of, [found], types=types)
     edited[0].result()
     assert [todo.description for todo in todos(desk)] == ["I do it tonight."]
+
+
+SHORT, LONG = "I'll call you back", "I'll call you back about the cake"
+
+
+def decided(desk: Desk, quotes: list[str], *findings: dict[str, str], said: str = "") -> dict[str, str]:
+    """The description that each promise's todo got, by its first one."""
+    talked(desk, f"{'. '.join(quotes)}. {said}")
+    with desk.tenant.tx():
+        for number, quote in enumerate(quotes, start=1):
+            make_todo(
+                desk.tenant.project,
+                description=f"{number}",
+                source=TodoSource.PROMISE,
+                actor=LUCIA,
+                conversation_id=desk.talk.conversation.pk,
+                quote=quote,
+            )
+    before = {todo.pk: todo.description for todo in todos(desk)}
+    finds(desk, *findings)
+    return {before.get(todo.pk, "new"): todo.description for todo in look_through(desk)}
+
+
+@pytest.mark.parametrize("quotes", [[SHORT, LONG], [LONG, SHORT]])
+@pytest.mark.parametrize("order", [1, -1])
+def test_promises_that_share_words_get_the_findings_of_their_own_words(
+    quotes: list[str], order: int, desk: Desk
+) -> None:
+    findings = [{"quote": quote, "description": f"For: {quote}"} for quote in (SHORT, LONG)][::order]
+    found = decided(desk, quotes, *findings)
+    assert [found[number] for number in ("1", "2")] == [f"For: {quote}" for quote in quotes]
+
+
+def test_promises_in_the_same_words_get_their_findings_in_order(desk: Desk) -> None:
+    found = decided(desk, [SHORT, SHORT], *({"quote": SHORT, "description": one} for one in ("Today.", "Tomorrow.")))
+    assert found == {"1": "Today.", "2": "Tomorrow."}
+
+
+def test_a_name_that_another_begins_with_is_another_customer(desk: Desk) -> None:
+    """“Call Ann” stands in “Call Anna” letter by letter."""
+    found = decided(desk, ["I'll call Anna"], {"quote": "I'll call Ann", "description": "Ann."}, said="I'll call Ann.")
+    assert found == {"1": "1", "new": "Ann."}
