@@ -140,7 +140,11 @@ SIGNUP = env.bool("MAKEGOOD_SIGNUP", default=True)
 EMAIL_HOST = env.str("EMAIL_HOST", default="")
 VERIFY_EMAIL = environment.verified_email(EMAIL_HOST)
 ACCOUNT_ADAPTER = "projects.accounts.accounts.AccountAdapter"
-ACCOUNT_FORMS = {"login": "projects.accounts.accounts.LoginForm", "signup": "projects.accounts.accounts.SignupForm"}
+ACCOUNT_FORMS = {
+    "login": "projects.accounts.accounts.LoginForm",
+    "reset_password": "projects.accounts.accounts.ResetPasswordForm",
+    "signup": "projects.accounts.accounts.SignupForm",
+}
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None

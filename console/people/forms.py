@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from projects.accounts.accounts import ADDRESS_ERRORS
 from projects.agents.templates_catalogue import NAMES, OTHER, Locale
 from projects.common.places import country_names, zone_groups
 from projects.common.translation import lazy
@@ -37,10 +38,7 @@ class LineField(forms.CharField):
 class EmailField(forms.EmailField):
     """An e-mail address, lower-cased."""
 
-    default_error_messages = {
-        "required": lazy("Enter an e-mail address."),
-        "invalid": lazy("Enter a valid e-mail address, like ada@example.com."),
-    }
+    default_error_messages = ADDRESS_ERRORS
 
     def clean(self, value: object) -> str:
         return str(super().clean(value)).lower()

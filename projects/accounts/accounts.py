@@ -11,6 +11,7 @@ from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.authentication import get_authentication_records
 from allauth.account.forms import LoginForm as DefaultLoginForm
+from allauth.account.forms import ResetPasswordForm as DefaultResetPasswordForm
 from allauth.account.forms import SignupForm as DefaultSignupForm
 from allauth.account.internal.flows.reauthentication import suspend_request
 from allauth.account.internal.flows.signup import prevent_enumeration
@@ -27,6 +28,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.dispatch import receiver
+from django.forms import Field
 from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port
 from django.shortcuts import redirect
@@ -45,6 +47,10 @@ from projects.models import User
 
 # Users belong to no tenant, so their secrets are bound to none.
 NO_TENANT = UUID(int=0)
+ADDRESS_ERRORS = {
+    "required": lazy("Enter an e-mail address."),
+    "invalid": lazy("Enter a valid e-mail address, like ada@example.com."),
+}
 # Labels of the reauthentication methods, by allauth's ids.
 REAUTHENTICATION_LABELS = {
     "reauthenticate": lazy("Use the password"),
@@ -136,11 +142,17 @@ class AccountAdapter(LimitedSignIn, DefaultAccountAdapter):  # type: ignore[misc
         return reverse("account")
 
 
+def _explain_address(field: Field) -> None:
+    """Replace Django's error messages of a field for an e-mail address, also those of its validators."""
+    field.error_messages |= ADDRESS_ERRORS
+
+
 class LoginForm(DefaultLoginForm):  # type: ignore[misc]  # allauth has no types
     """Sign-in form, prefilled with the address after an invitation or a password reset."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        _explain_address(self.fields["login"])
         self.fields["login"].initial = self.request.session.get(PREFILLED_EMAIL, "")
 
 
@@ -154,6 +166,14 @@ def _prefill_after_reset(sender: Any, request: HttpRequest, user: User, **_: Any
     prefill_sign_in(request, user.email)
 
 
+class ResetPasswordForm(DefaultResetPasswordForm):  # type: ignore[misc]  # allauth has no types
+    """The address that gets a link to set a new password."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _explain_address(self.fields["email"])
+
+
 class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no types
     """Sign-up form. An address held by an account that never confirmed it is available.
 
@@ -162,6 +182,10 @@ class SignupForm(DefaultSignupForm):  # type: ignore[misc]  # allauth has no typ
     """
 
     password_hash = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _explain_address(self.fields["email"])
 
     def validate_unique_email(self, value: str) -> str:
         return value if find_unclaimed(value) else str(super().validate_unique_email(value))

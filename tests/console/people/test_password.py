@@ -95,6 +95,25 @@ def test_without_a_mail_server_the_page_says_so(database: None) -> None:
     assert "This server can’t send e-mail." in Client().get(reverse(RESET)).content.decode()
 
 
+def test_without_a_mail_server_no_link_is_said_to_be_sent(tenant: Tenant) -> None:
+    """Also to those who ask by a page that they opened earlier."""
+    assert "This server can’t send e-mail." in ask(tenant.owner.email)
+
+
+@pytest.mark.parametrize(
+    ("page", "field"), [("account_login", "login"), ("account_signup", "email"), ("account_reset_password", "email")]
+)
+def test_a_wrong_address_is_told_what_a_right_one_looks_like(database: None, page: str, field: str) -> None:
+    form = Client().post(reverse(page), {field: "nope"}).context["form"]
+    assert form.errors[field] == ["Enter a valid e-mail address, like ada@example.com."]
+
+
+def test_the_cursor_is_in_the_address_that_was_refused(database: None) -> None:
+    """A known address leaves it in the password's field."""
+    page = Client().post(reverse("account_login"), {"login": "nope", "password": "x"}).content.decode()
+    assert re.findall(r'name="(\w+)"[^>]* autofocus', page) == ["login"]
+
+
 # Changed by its owner
 
 
