@@ -168,7 +168,12 @@ def _error(kind: Kept, errors: Mapping[str, str]) -> str:
     if KEYS[kind] not in text:
         return text
     fewest = FEWEST_DAYS.get(kind, 1)
-    return gettext("Enter {fewest} days or more, or leave it empty to keep these records.").format(fewest=fewest)
+    sentence = ngettext(
+        "Enter {fewest} day or more, or leave it empty to keep these records.",
+        "Enter {fewest} days or more, or leave it empty to keep these records.",
+        fewest,
+    )
+    return sentence.format(fewest=fewest)
 
 
 def _default(kind: Kept) -> str:

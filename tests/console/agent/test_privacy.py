@@ -59,7 +59,7 @@ def test_a_wrong_period_is_explained_at_its_field_and_nothing_is_saved(tenant: T
         response = owner.post(address(tenant), form(tenant, owner, days_prompts=text, days_events="90"))
         assert response.status_code == 422
         page = response.content.decode()
-        assert "Enter 1 days or more, or leave it empty to keep these records." in page
+        assert "Enter 1 day or more, or leave it empty to keep these records." in page
         assert f'value="{text}"' in page
     assert stored(tenant) == {}
 
