@@ -1,7 +1,7 @@
 """The keeper of a call: one job that answers it and holds its control connection until it is over.
 
 If its worker dies, another one takes the call over: it connects again, gives the model the results that it may not
-have, and goes on. What was said meanwhile is marked as missing.
+have, and goes on. What was said meanwhile is marked as missing. A call that ended meanwhile is left to staff.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from conversations.calls.account import note_refused_key
 from conversations.calls.browser import create_call, find_problem
 from conversations.calls.control import CallControl
 from conversations.calls.relay.waiting import find_relayed, wait_for_caller
-from conversations.calls.store import KeptCall, close_unkept, load_call, move, note_gap, open_voice, report
+from conversations.calls.store import (
+    KeptCall,
+    close_unkept,
+    load_call,
+    mark_cut_off,
+    move,
+    note_gap,
+    open_voice,
+    report,
+)
 from conversations.models import CallState
 from conversations.voice.reports import Report, ReportType
 from jobs.errors import GiveUp, TryLater
@@ -46,8 +55,7 @@ async def run_call(job: ClaimedJob) -> None:
         else:
             await _keep(job, kept)
     except CallGone:
-        reason = CALLER_LEFT if kept.state == CallState.RINGING else ""
-        await _finish(job, kept, CallState.ENDED, reason=reason)
+        await _end_without_us(job, kept)
     except ProviderUnavailable as error:
         raise TryLater(str(error), delay_seconds=RETRY_SECONDS) from None
 
@@ -72,6 +80,15 @@ async def _keep(job: ClaimedJob, kept: KeptCall) -> None:
         await _obey(job, kept, control.stop)
     else:
         await _finish(job, kept, CallState.ENDED)
+
+
+async def _end_without_us(job: ClaimedJob, kept: KeptCall) -> None:
+    """The caller hung up before the call was answered, or while nobody held it. Then its session can't be read back."""
+    if kept.state == CallState.RINGING:
+        await _finish(job, kept, CallState.ENDED, reason=CALLER_LEFT)
+        return
+    await in_db(mark_cut_off, job, kept)
+    await _finish(job, kept, CallState.ENDED)
 
 
 async def _answer(job: ClaimedJob, kept: KeptCall) -> KeptCall | None:
@@ -149,6 +166,9 @@ async def _obey(job: ClaimedJob, kept: KeptCall, stop: Mapping[str, str]) -> Non
         failpoint("call.transferring")
         try:
             await kept.provider.refer(kept.external_id, number=number)
+        except CallGone:
+            await _finish(job, kept, CallState.ENDED)
+            return
         except VerbRefused as refusal:
             await _hang_up(kept)
             await _finish(job, kept, CallState.FAILED, reason=f"The transfer to {number} failed. {refusal}")

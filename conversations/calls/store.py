@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from conversations.calls.voice_usage import cost_of
 from conversations.common.business_hours import working_status
 from conversations.live.event_log import job_log, open_log
 from conversations.models import OPEN_STATES, Call, CallState, Channel, Event
+from conversations.turns.flags import CALL_CUT_OFF, flag_cut_off
 from conversations.voice.deduplication import CALLED
 from conversations.voice.reports import REPORTED, Report, ReportType, process_reports
 from conversations.voice.session import LiveSession, build_session
@@ -217,20 +219,43 @@ def mark_missing_words(job: ClaimedJob, kept: KeptCall) -> None:
         add_words_missing(log)
 
 
+def mark_cut_off(job: ClaimedJob, kept: KeptCall) -> None:
+    """Say in the transcript, once, that the call ended while nobody listened, and ask staff to look. Raises LeaseLost.
+
+    Does nothing if a living worker only lost the connection after the last word, as when the caller hung up.
+    """
+    if job.attempt == 1 and not read_record(job, kept).is_unfinished:
+        return
+    with job_log(job, kept.conversation_id) as log:
+        if not log.conversation.events.filter(idn=CALL_CUT_OFF).exists():
+            add_words_missing(log)
+            flag_cut_off(log)
+
+
 @dataclass(frozen=True)
 class CallRecord:
     """The record of a call that is taken over.
 
     `undelivered` are tool calls that were begun and whose result the model may not have, `said` the ids of words, `begun`
     those of speech that began and has no words. `last_speaker` is `user` or `assistant`, empty if nobody spoke.
-    `was_cut_again` is true if the keepers before got nowhere, as when the session can't be read back.
+    `gaps` counts those since the last report, this one included, up to FRUITLESS.
     """
 
     undelivered: Sequence[Mapping[str, Any]]
     said: frozenset[str]
     begun: Sequence[str]
     last_speaker: str
-    was_cut_again: bool = False
+    gaps: int = 0
+
+    @property
+    def was_cut_again(self) -> bool:
+        """True if the keepers before got nowhere, as when the session can't be read back."""
+        return self.gaps == FRUITLESS
+
+    @property
+    def is_unfinished(self) -> bool:
+        """True if somebody was speaking, or the caller was not answered, or a keeper before this one got nowhere."""
+        return bool(self.begun) or self.last_speaker == "user" or self.gaps > 1
 
 
 def read_record(job: ClaimedJob, kept: KeptCall) -> CallRecord:
@@ -248,6 +273,6 @@ def read_record(job: ClaimedJob, kept: KeptCall) -> CallRecord:
         undelivered=[payload for call, payload in called.items() if f"{OUTPUT}{call}" not in ids],
         said=said,
         last_speaker=SPEAKERS[words[-1]["type"]] if words else "",
-        was_cut_again=newest == [GAP] * FRUITLESS,
+        gaps=len(list(takewhile(GAP.__eq__, reversed(newest)))),
         begun=[item for item in begun if item not in said][-MOST_BEGUN:],
     )

@@ -19,6 +19,7 @@ MAX_REASONS, MAX_EVENTS = 5, 100
 CLEARED = "flag_cleared"
 ANALYSIS_FAILED, ANALYSIS_REOPENED = "analysis_failed", "analysis_reopened"
 FILES_FAILED, FILES_REOPENED = "files_failed", "files_reopened"
+CALL_CUT_OFF = "call_cut_off"
 # Events that withdraw a flag, and the key of what they and the flag's event are about.
 WITHDRAWN_BY = {ANALYSIS_REOPENED: (ANALYSIS_FAILED, "turn"), FILES_REOPENED: (FILES_FAILED, "message")}
 
@@ -53,6 +54,10 @@ def _unread_files(seq: int) -> str:
     return f"The files of message {seq} are not attached."
 
 
+def words_lost() -> str:
+    return "The call ended while the line was cut. Words of both sides may be missing, and what the agent promised."
+
+
 def flag_unanalyzed(log: ConversationLog, turn: Turn, *, reason: str) -> None:
     """Flag the conversation because the analysis of a reply failed permanently."""
     log.conversation.flag = not_analyzed(turn.seq, reason)
@@ -75,6 +80,12 @@ def unflag_unread_files(log: ConversationLog, message: Message) -> None:
     """Withdraw the flag of unread files once they are attached. An earlier reason becomes the flag again."""
     log.add_event(FILES_REOPENED, payload={"message": str(message.pk)})
     _withdraw(log, _unread_files(message.seq))
+
+
+def flag_cut_off(log: ConversationLog) -> None:
+    """Flag the conversation because its call ended while nobody listened."""
+    log.conversation.flag = words_lost()
+    log.add_event(CALL_CUT_OFF, payload={})
 
 
 def _withdraw(log: ConversationLog, beginning: str) -> None:
@@ -120,6 +131,7 @@ REASONS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Sequence[str]]],
     "claim_unbacked": lambda payload, claims: broken_claim(claims[payload["turn"]]),
     ANALYSIS_FAILED: lambda payload, claims: not_analyzed(payload["seq"], payload["reason"]),
     FILES_FAILED: lambda payload, claims: unread_files(payload["seq"], payload["reason"]),
+    CALL_CUT_OFF: lambda payload, claims: words_lost(),
     "reply_failed": lambda payload, claims: no_reply(payload["message"]),
 }
 

@@ -11,6 +11,7 @@ from conversations.calls.control import REPEAT
 from conversations.calls.read_back import CUT_OFF
 from conversations.followups.proactive import say_proactively
 from conversations.live.event_log import open_log
+from conversations.turns.flags import flag_reasons, words_lost
 from tests.conversations.calls.conftest import Line
 from tests.processes import ForkServer, until
 
@@ -45,6 +46,12 @@ def cut_off(line: Line) -> Iterator[None]:
     line.provider.door(f"calls/{line.call_id}/mend", {})
 
 
+def begin_to_speak(line: Line) -> None:
+    """The caller begins to speak, which is reported."""
+    line.provider.door(f"calls/{line.call_id}/speak", {})
+    until(lambda: any(one["id"].startswith("speech:") for one in line.events("voice_reported")), what="the beginning")
+
+
 def cut(line: Line) -> None:
     """Cut the control connection, and wait for the next one."""
     line.provider.door(f"calls/{line.call_id}/cut", {})
@@ -55,8 +62,7 @@ def test_words_of_a_gap_are_read_back(line: Line) -> None:
     """The caller had begun to speak before, so the session gives their words, and the last ones of the agent."""
     line.ring({"say": "Good evening!"})
     line.until_said(("agent", "Good evening!"))
-    line.provider.door(f"calls/{line.call_id}/speak", {})
-    until(lambda: any(one["id"].startswith("speech:") for one in line.events("voice_reported")), what="the beginning")
+    begin_to_speak(line)
     with cut_off(line):
         line.say("A table?", {"say": "For how many?"}, {"say": "Could you repeat that?"})
     line.until_said(("agent", "Could you repeat that?"))
@@ -115,3 +121,32 @@ def test_a_session_that_cannot_be_read_back_is_not_tried_again(line: Line) -> No
     line.provider.door(f"calls/{line.call_id}/cut", {})
     until(lambda: line.is_told(REPEAT), seconds=40, what="the question to repeat")
     assert line.call().gaps == 2
+
+
+def test_a_call_that_ends_in_a_gap_says_so_and_asks_staff_to_look(line: Line) -> None:
+    """The provider forgets a session with its call: the agent's last words, and promises, can't be read back."""
+    line.ring({"say": "Good evening!"})
+    line.until_said(("agent", "Good evening!"))
+    begin_to_speak(line)
+    with cut_off(line):
+        line.say("Could you text me the address?", {"say": "I'll text you the address now."})
+        line.provider.door(f"calls/{line.call_id}/hangup", {})
+    call = line.until_state("ended")
+    [missing] = [text for role, text in line.transcript() if role == "system"]
+    assert "missing" in missing
+    assert call.conversation.flag == words_lost()
+    assert flag_reasons_of(line) == [words_lost()]
+
+
+def test_a_connection_that_is_lost_as_the_caller_hangs_up_misses_no_words(line: Line) -> None:
+    line.ring({"say": "Good evening!"})
+    line.until_said(("agent", "Good evening!"))
+    line.provider.door(f"calls/{line.call_id}/cut", {})
+    line.provider.door(f"calls/{line.call_id}/hangup", {})
+    call = line.until_state("ended")
+    assert (call.gaps, call.conversation.flag, line.transcript()) == (1, "", [("agent", "Good evening!")])
+
+
+def flag_reasons_of(line: Line) -> list[str]:
+    with line.tenant.tx():
+        return flag_reasons(line.call().conversation)

@@ -110,6 +110,15 @@ def test_a_transfer_is_a_refer_to_its_number(line: Line) -> None:
     assert ("agent", "One moment.") in line.transcript()
 
 
+def test_a_caller_who_hangs_up_during_a_transfer_is_gone(line: Line) -> None:
+    line.ring({"say": "Good evening!"})
+    line.until_said(("agent", "Good evening!"))
+    line.provider.door("faults", {"refer": 404})
+    line.say("The kitchen!", {"say": "One moment.", "call": "transfer_call", "arguments": {"phone_number": KITCHEN}})
+    call = line.until_state("ended")
+    assert (call.reason, call.transferred_to, call.conversation.flag) == ("", "", "")
+
+
 @pytest.mark.requirement("L07")
 def test_a_number_outside_the_list_is_never_dialed(line: Line) -> None:
     line.ring({"say": "Good evening!"})
