@@ -256,6 +256,25 @@ def test_a_text_stays_in_sight_when_the_conversation_is_handed_back_meanwhile(pa
         assert Conversation.objects.get(pk=row.pk).closed_at is None
 
 
+def test_a_handback_before_the_takeover_was_shown_leaves_the_text_with_a_sentence(page: Page, app: App) -> None:
+    """A colleague handed back between the takeover and the page's next look."""
+    row = talk(app.tenant, "Hi", name="Guest", flag="look")
+    open_page(page, app, f"inbox/{row.pk}")
+    held: list[Route] = []
+    page.route("**/take-over", lambda route: held.append(route))
+    page.keyboard.press("t")
+    page.keyboard.type("Good evening")
+    while not held:
+        page.wait_for_timeout(20)
+    with app.tenant.tx():
+        take_over(row.pk, by=app.tenant.owner)
+        hand_back(row.pk, by=app.tenant.owner)
+    held.pop().fulfill(json={})
+    expect(page.locator("#say")).to_have_js_property("readOnly", True)
+    expect(page.locator("#say")).to_have_value("Good evening")
+    expect(page.locator("#refused")).to_contain_text("You no longer have this conversation")
+
+
 def test_an_answer_is_sent_once_if_its_page_was_left_before_the_response(
     page: Page, app: App, complaints: Complaints
 ) -> None:

@@ -17,11 +17,15 @@ export class Aside {
     this.timer = setTimeout(() => this.refresh(), PAUSE_MS);
   }
 
+  /** True once the parts show what was read, now or by a later request; false if the page couldn't be read. */
   async refresh() {
-    const text = await this.page.of(read(location.href));
-    if (text === null) return;
+    const request = read(location.href);
+    const text = await this.page.of(request);
+    if (text === null) return Boolean(await request.catch(() => null));
     const page = new DOMParser().parseFromString(text, "text/html");
-    whenReleased(() => this.parts.forEach((part) => replace(part, page.getElementById(part.id))));
+    await new Promise((shown) => whenReleased(shown));
+    this.parts.forEach((part) => replace(part, page.getElementById(part.id)));
+    return true;
   }
 }
 

@@ -11,9 +11,10 @@ import { Unsent } from "./unsent.js";
 // Polled, because tool results for the operator send no event.
 const EVERY_MS = 5_000;
 const META_MS = 30_000;
+const lostWords = () => gettext("You no longer have this conversation. Your text is kept: take over to send it.");
 
 export class Operator {
-  /** `take` is the server-rendered bar; `refresh()` reloads it. */
+  /** `take` is the server-rendered bar; `refresh()` reloads it, and promises false if it couldn't be read. */
   /** `onWrite()` is called before the answer's field is focused. */
   constructor({ api, conversation, take, form, refused, refresh, onMessage, onWrite }) {
     Object.assign(this, { api, conversation, take, form, refused, refresh, onMessage, onWrite });
@@ -87,7 +88,7 @@ export class Operator {
     form.hidden = !isMine;
     if (!isMine && isWritten) {
       this.keepInSight();
-      this.say(gettext("You no longer have this conversation. Your text is kept: take over to send it."));
+      this.say(lostWords());
     }
     // Who began a note meanwhile stays in it: what is typed next would be in the customer's answer.
     if (!isMine || form.parentElement.dataset.write === "note" || document.querySelector(":popover-open")) return;
@@ -104,10 +105,12 @@ export class Operator {
     field.focus();
   }
 
-  /** Hides the field of an answer that can't be given. What is typed in it stays in sight. */
+  /** Hides the field of an answer that can't be given. What is typed in it stays in sight, with the reason: a refusal has given its own. */
   leave() {
-    if (this.composer.field.value.trim()) this.keepInSight();
-    else this.form.hidden = true;
+    this.form.hidden = !this.composer.field.value.trim();
+    if (this.form.hidden) return;
+    this.keepInSight();
+    if (this.refused.hidden) this.say(lostWords());
   }
 
   press(key) {
@@ -123,9 +126,11 @@ export class Operator {
     if (verb === "take-over") this.onWrite();
     this.isBusy = true;
     this.doing = this.attempt(() => this.api.post(`/conversations/${this.conversation}/${verb}`)).then(() => this.refresh());
-    await this.doing;
+    const isRead = await this.doing;
     this.isBusy = false;
-    if (this.form && !this.isMine && !this.form.hidden && !this.composer.field.readOnly) this.leave();
+    // After a takeover whose page couldn't be read, the conversation is ours as far as is known.
+    const isOurs = this.isMine || (!isRead && this.refused.hidden);
+    if (this.form && !isOurs && !this.form.hidden && !this.composer.field.readOnly) this.leave();
   }
 
   /** Retries reuse the idempotency key, because only the response to an earlier attempt may have been lost. */
