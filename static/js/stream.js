@@ -52,6 +52,12 @@ export class Stream {
     this.delay = Math.min(this.delay * 2, LAST_DELAY_MS);
   }
 
+  /** Connects anew after the last event: a connection may be cut without a word. */
+  renew() {
+    this.close();
+    this.connect();
+  }
+
   close() {
     clearTimeout(this.timer);
     this.source.close();

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from conversations.handover.operators import take_over
 from conversations.models import Conversation, Message, MessageRole
+from tests.browser.axe import findings
 from tests.browser.conftest import App, Complaints, hold_back, open_page, sign_in
 from tests.console.pages.conftest import talk
 from tests.processes import until
@@ -134,3 +135,50 @@ def test_keys_right_after_the_takeover_go_into_the_answer(page: Page, app: App) 
     release()
     until(lambda: answers(app) == ["He exits"], what="the answer")
     expect(page.locator("#say")).to_have_value("")
+
+
+def test_the_list_says_that_the_server_cannot_be_reached_and_catches_up(
+    page: Page, app: App, complaints: Complaints
+) -> None:
+    complaints.provoke("429 (Too Many Requests)")
+    complaints.provoke("ERR_INTERNET_DISCONNECTED")
+    page.route("**/inbox/events*", lambda route: route.fulfill(status=429))
+    open_page(page, app, "inbox?view=all")
+    note = page.locator("#list-lost")
+    expect(note).to_be_hidden()
+    page.context.set_offline(True)
+    try:
+        expect(note).to_be_visible()
+        assert findings(page, within=".ib-list") == []
+        talk(app.tenant, "Is Friday free?", name="Jonas Weber")
+    finally:
+        page.context.set_offline(False)
+    expect(page.locator("#list")).to_contain_text("Is Friday free?")
+    expect(note).to_be_hidden()
+
+
+def test_a_conversation_whose_stream_fell_silent_says_so_and_connects_anew(
+    page: Page, app: App, taken: Conversation, complaints: Complaints
+) -> None:
+    """A network can lose a connection without a word to the browser."""
+    complaints.provoke("ERR_FAILED")
+    complaints.provoke("429 (Too Many Requests)")
+    page.route("**/inbox/events*", lambda route: route.fulfill(status=429))
+    open_page(page, app, f"inbox/{taken.pk}")
+    expect(page.locator("#chat")).to_contain_text("Is Friday free?")
+    page.route("**part=list", lambda route: route.abort())
+    expect(page.locator("#lost")).to_be_visible()
+    with page.expect_request(re.compile(f"/conversations/{taken.pk}/events")):
+        page.unroute("**part=list")
+    expect(page.locator("#lost")).to_be_hidden()
+
+
+def test_a_transcript_that_could_not_be_loaded_is_asked_for_again(
+    page: Page, app: App, taken: Conversation, complaints: Complaints
+) -> None:
+    complaints.provoke("ERR_FAILED")
+    page.route(f"**/api/v1/conversations/{taken.pk}", lambda route: route.abort(), times=1)
+    open_page(page, app, f"inbox/{taken.pk}")
+    expect(page.locator("#chat")).to_contain_text("Couldn’t load the transcript.")
+    expect(page.locator("#chat")).to_contain_text("Is Friday free?")
+    expect(page.locator("#chat")).not_to_contain_text("Couldn’t load the transcript.")

@@ -11,6 +11,9 @@ import * as storage from "../storage.js";
 const EVERY_MS = 4_000;
 const SELDOM_MS = 30_000;
 const PAUSE_MS = 300;
+const TIMEOUT_MS = 15_000;
+// A single failure is often that of a page being left.
+const LOST_AFTER = 2;
 const SCROLLED = "mg-inbox-scroll";
 
 export class List {
@@ -21,6 +24,10 @@ export class List {
     this.lastEvent = part.querySelector("[data-last-event]").dataset.lastEvent;
     /** Called when something was written to the log of the opened conversation. */
     this.onOpenedChanged = () => {};
+    /** Called while the server doesn't answer, and once it does again. */
+    this.onLost = () => {};
+    this.onBack = () => {};
+    this.failures = 0;
     this.page = new Newest();
     /** Hints of the live stream, once there are some. */
     this.hints = { isLive: false };
@@ -32,7 +39,8 @@ export class List {
   }
 
   get isDue() {
-    return !document.hidden && (!this.hints.isLive || performance.now() - this.readAt >= SELDOM_MS);
+    if (document.hidden || this.isReading) return false;
+    return !this.hints.isLive || this.failures > 0 || performance.now() - this.readAt >= SELDOM_MS;
   }
 
   get rows() {
@@ -98,8 +106,19 @@ export class List {
     // A search is not repeated.
     if (url.searchParams.has("q")) return null;
     url.searchParams.set("part", "list");
-    const response = await fetch(url, { credentials: "same-origin" });
-    return response.ok && !hasEnded(response) ? response.text() : null;
+    this.isReading = true;
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await fetch(url, { credentials: "same-origin", signal }).catch(() => null);
+    this.isReading = false;
+    this.heard(response !== null && response.status < 500);
+    return response?.ok && !hasEnded(response) ? response.text() : null;
+  }
+
+  heard(isAnswer) {
+    const wasLost = this.failures >= LOST_AFTER;
+    this.failures = isAnswer ? 0 : this.failures + 1;
+    if (this.failures >= LOST_AFTER) this.onLost();
+    else if (wasLost) this.onBack();
   }
 
   swap(fresh) {

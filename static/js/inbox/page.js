@@ -15,6 +15,7 @@ const { api: base, project, me, conversation } = main.dataset;
 const api = new Api({ base, project, csrf: document.querySelector("meta[name=csrf-token]").content });
 const toast = toaster(document.getElementById("toasts"));
 const list = new List({ part: document.getElementById("list"), bulk: document.getElementById("bulk") });
+const lost = document.getElementById("list-lost");
 
 offerKeys(
   ["J K", gettext("Next, previous in the list"), { j: () => list.step(1), k: () => list.step(-1) }],
@@ -34,6 +35,13 @@ list.hints = new Hints({
   onChanged: () => list.refreshSoon(),
   onTyping: (hint) => pane?.typing.heard(hint),
 });
+list.onLost = () => (pane ? pane.session.connection(false) : (lost.hidden = false));
+// Streams begin anew: a network can cut them without a word.
+list.onBack = () => {
+  if (lost) lost.hidden = true;
+  list.hints.open();
+  pane?.session.stream?.renew();
+};
 if (list.bulk) {
   const menus = new Menus({ api, list, me, toast, isOpen: Boolean(conversation) });
   offerKeys(

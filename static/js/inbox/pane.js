@@ -15,6 +15,7 @@ import { Typing } from "./typing.js";
 import { Watching } from "./watching.js";
 
 const LIT_MS = 1_600;
+const AGAIN_MS = 5_000;
 // The parts that are read again when something changes.
 const PARTS = ["facts", "promised", "todos", "directives", "activity", "flag", "state", "take", "close-form", "assign-menu", "tag-menu", "mentioned", "reply-chat", "reply-window"];
 const at = (id) => document.getElementById(id);
@@ -94,6 +95,8 @@ export class Pane {
       await this.session.open(id);
     } catch (error) {
       this.store.loading = false;
+      // The server can't be reached or has trouble: it is asked again.
+      if (!error.status || error.status >= 500) setTimeout(() => this.open(id), AGAIN_MS);
       this.store.addNote({
         key: "open",
         code: error.code,
