@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from offline_model.business import best_sentences, covers
 from offline_model.wire import ChatCall, Tool, ToolUse
@@ -21,9 +22,9 @@ def knowledge_call(call: ChatCall, left: list[Tool], question: str) -> ToolUse |
     if not set(call.answered_tools) <= {*LOOK_UPS, CARD}:
         return None
     names = {tool.name for tool in left}
-    found = ARTICLE.search(_answer_in(call))
+    found = next(_answers(_answer_in(call), question), None)
     if found and CARD in names:
-        return ToolUse(CARD, {"slug": found["slug"]})
+        return ToolUse(CARD, {"slug": found[0]})
     asks = next((name for name in LOOK_UPS if name in names), "")
     is_asked = any(name in call.answered_tools for name in LOOK_UPS)
     return ToolUse(asks, {"query": question[:1000]}) if asks and not is_asked and question else None
@@ -35,19 +36,27 @@ def is_knowledge_result(result: str) -> bool:
 
 
 def summarize_article(result: str, question: str) -> str:
-    """Summary of the best article, or an empty string if none was found or a card shows it."""
+    """Summary of the best article that answers the question, or an empty string if none does or a card shows it."""
+    return next((said for _, said in _answers(result, question)), "")
+
+
+def _answers(result: str, question: str) -> Iterator[tuple[str, str]]:
+    """The slugs and summaries of the articles that answer the question, the best first.
+
+    The search also finds articles that only share a word with it. One answers if its sentences do, or if its title is
+    about the question.
+    """
     if not result.startswith(FOUND):
-        return ""
+        return
     heads = list(ARTICLE.finditer(result))
-    if not heads:
-        return ""
-    end = heads[1].start() if len(heads) > 1 else len(result)
-    text = result[heads[0].end() : end].strip()
-    if not covers(f"{heads[0]['title']} {text}", question):
-        return ""
-    sentences = best_sentences([text], question) or best_sentences([text], heads[0]["title"]) or text.splitlines()[:1]
-    said = " ".join(one if one.endswith((".", "!", "?")) else f"{one}." for one in sentences)
-    return said[:LONGEST]
+    for head, end in zip(heads, [*(one.start() for one in heads[1:]), len(result)], strict=True):
+        text, title = result[head.end() : end].strip(), head["title"]
+        sentences = best_sentences([text], question) if covers(f"{title} {text}", question) else []
+        if not sentences and covers(title, question):
+            sentences = best_sentences([text], title) or text.splitlines()[:1]
+        said = " ".join(one if one.endswith((".", "!", "?")) else f"{one}." for one in sentences)
+        if said:
+            yield head["slug"], said[:LONGEST]
 
 
 def _answer_in(call: ChatCall) -> str:

@@ -28,6 +28,12 @@ HANDOVER_RESULTS = {
     "person_asked": "A colleague has been asked to take over",
     "person_here": "A colleague has this conversation already",
 }
+# A greeting in the form of a question, and a request for help that doesn't say with what.
+NO_MATTER = re.compile(
+    r"\b(?:how are you|wie geht|come (?:sta|stai|va)\b|c[oó]mo (?:est[aá]|va)|qu[eé] tal|[cç]a va\b|allez[- ]vous|"
+    r"help|assist|ask (?:you )?(?:something|a question)|helfen|hilfe|aiut\w+|ayud\w+|aide[rz]?)\b",
+    re.IGNORECASE,
+)
 LAST_QUESTION = re.compile(r"[^.!?]+\?\s*$")
 # Facts under these names wait for the customer's confirmation.
 NEW_CONTACT = ("new phone", "new email")
@@ -116,7 +122,7 @@ class ReplyComposer:
             return [greeting, glad, answer, noted, next_step]
         if greeting:
             opening = self._say("glad_general") if detect_intent(self.turn.said) else ""
-            return [greeting, opening, self._say("help") if not opening else self._unknown_or_help()]
+            return [greeting, opening, self._unknown_or_help()]
         return [self._unknown()]
 
     def _is_question(self) -> bool:
@@ -130,7 +136,8 @@ class ReplyComposer:
         )
 
     def _unknown_or_help(self) -> str:
-        return self._unknown() if "?" in self.turn.said else self._say("help")
+        is_asked = "?" in self.turn.said and not NO_MATTER.search(self.turn.said)
+        return self._unknown() if is_asked else self._say("help")
 
     def _unknown(self) -> str:
         if self._is_question() or len(self.turn.said.split()) > 6:

@@ -242,6 +242,36 @@ def test_a_sentence_that_only_shares_a_word_is_no_answer(said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("Where is my order?", "I don't know that. I can pass your question on to my colleagues."),
+        ("What is the capital of France?", "I don't know that. I can pass your question on to my colleagues."),
+        (
+            "Wo ist meine Bestellung?",
+            "Das weiß ich leider nicht. Ich kann Ihre Frage aber an meine Kollegen weitergeben.",
+        ),
+        ("Dov'è il mio ordine?", "Questo purtroppo non lo so, ma posso passare la domanda ai miei colleghi."),
+        ("¿Dónde está mi pedido?", "Eso no lo sé, lo siento, pero puedo pasar su pregunta a mis compañeros."),
+        ("Où est ma commande ?", "je ne le sais pas. Je peux transmettre votre question à mes collègues."),
+    ],
+)
+def test_a_first_question_without_an_answer_is_passed_on(said: str, words: str) -> None:
+    """It was answered with “How can I help you?”."""
+    assert words in reply_to(said)
+
+
+@pytest.mark.parametrize("said", ["Hi! Can you help me?", "Hello, how are you?", "Can I ask you something?"])
+def test_a_first_question_about_nothing_is_asked_back(said: str) -> None:
+    assert "How can I help you?" in reply_to(said)
+
+
+def test_gift_cards_are_no_cards_to_pay_with() -> None:
+    about = "We take cards and cash. Gift vouchers are sold at the counter from € 25."
+    assert "Gift vouchers are sold" in reply_to("Do you have gift cards?", context=about, history=GREETED)
+    assert "I don't know that" in reply_to("Do you have gift cards?", context="We take cards.", history=GREETED)
+
+
+@pytest.mark.parametrize(
     ("urgent", "told"),
     [
         ("Ask for the delivery address before going on.", "May I ask for your delivery address?"),

@@ -113,6 +113,33 @@ def test_only_the_latest_order_is_summarized() -> None:
     assert describe_results(asked("Where is my order?", called=("lookup_order",), results=(one,))) == one
 
 
+CAKE = (
+    "Can we celebrate a birthday and bring our own cake? (slug: birthdays)\nYou can bring your own birthday cake. Or our "
+    "kitchen bakes one, when it is ordered three days before: a millefoglie for eight costs € 45."
+)
+DELIVERY = "When does an order arrive? (slug: delivery)\nParcels take two days from our warehouse."
+KNOWLEDGE = "The knowledge base says, the best first:"
+
+
+@pytest.mark.parametrize(
+    ("question", "articles", "slug", "said"),
+    [
+        ("Where is my order?", [CAKE], None, ""),
+        ("Can I bring a birthday cake?", [CAKE], "birthdays", "You can bring your own birthday cake."),
+        ("Where is my order?", [CAKE, DELIVERY], "delivery", "Parcels take two days from our warehouse."),
+    ],
+)
+def test_an_article_that_only_shares_a_word_is_no_answer(
+    question: str, articles: list[str], slug: str | None, said: str
+) -> None:
+    found = "\n\n".join([KNOWLEDGE, *articles])
+    told = asked(*GREETED, question, called=("search_knowledge",), results=(found,), of=("search_knowledge",))
+    assert describe_results(told) == said
+    shows = asked(*GREETED, question, called=("search_knowledge",), results=(found,), of=("send_kb_article",))
+    use = choose_tool(shows, lacks_answer=lambda: True)
+    assert (use.arguments["slug"] if use else None) == slug
+
+
 @pytest.mark.requirement("W03")
 @pytest.mark.parametrize(
     ("words", "name"),
