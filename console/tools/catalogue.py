@@ -212,9 +212,11 @@ def reason_of(tool: CompiledTool, attributes: Mapping[str, Resolved]) -> str:
     if tool.is_offered or tool.origin != BUILT_IN:
         return gettext(tool.why_not) if tool.why_not else ""
     gates = gates_of(tool.name, attributes)
-    closed = [gate for gate in gates if gate.is_switch and not gate.is_on]
+    closed = [gate.label for gate in gates if gate.is_switch and not gate.is_on]
+    # The switch of a kind of action closes tools that it doesn't list, too.
+    closed += [one.label for one in KNOWN_SETTINGS if one.type is AttributeType.BOOL and one.key in tool.why_not]
     if closed:
-        return gettext("“%(label)s” is off") % {"label": closed[0].label}
+        return gettext("“%(label)s” is off") % {"label": closed[0]}
     if _is_phone_only(tool):
         return gettext("Phone only")
     chosen = next((gate for gate in gates if gate.choices and gate.key in tool.why_not), None)

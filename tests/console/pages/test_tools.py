@@ -50,6 +50,12 @@ def test_the_catalogue_shows_availability_and_the_reason(owner: Client, tenant: 
     assert found["end_conversation_tool"].word == "On"
 
 
+def test_a_tool_of_the_reply_names_the_switch_of_its_kind_in_words(owner: Client, tenant: Tenant) -> None:
+    with tenant.tx():
+        set_attribute(tenant.project, "project_attributes_setting_booking_check_availability_enabled", False)
+    assert entries(owner, tenant)["check_availability"].summary == "“Check availability” is off"
+
+
 @pytest.mark.requirement("N27")
 def test_a_phone_tool_is_available_on_the_phone_only(owner: Client, tenant: Tenant) -> None:
     with tenant.tx():
