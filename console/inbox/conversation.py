@@ -24,6 +24,7 @@ from console.todos.related import related_todos
 from conversations.common.customer_names import conversation_names
 from conversations.common.field_labels import field_label
 from conversations.common.presenters import directives_payload
+from conversations.inbox.closing import LONGEST_SNOOZE
 from conversations.inbox.notes import unread_mentions
 from conversations.inbox.tags import tags_of
 from conversations.models import Conversation, ConversationStatus, Directives
@@ -35,6 +36,7 @@ from tenancy.prepared_queries import PreparedValues
 from tools.engine.tool_words import with_titles
 
 MORNING = 9
+MINUTE = timedelta(minutes=1)
 NUMBER = re.compile(r"^[\d.]+, ")
 
 
@@ -64,7 +66,19 @@ def snooze_choices(now: datetime, *, zone: str) -> list[dict[str, Any]]:
         (gettext("Monday"), monday),
         (gettext("In a week"), tomorrow + timedelta(6)),
     )
-    return [{"words": words, "iso": at.isoformat(), "at": _short(at.astimezone(ZoneInfo(zone)))} for words, at in named]
+    # On Sundays, Monday is tomorrow; on Mondays, the next is in a week.
+    first = {at: words for words, at in reversed(named)}
+    return [
+        {"words": words, "iso": at.isoformat(), "at": _short(at.astimezone(ZoneInfo(zone)))}
+        for words, at in named
+        if first[at] == words
+    ]
+
+
+def snooze_range(now: datetime, *, zone: str) -> tuple[str, str]:
+    """The first and the last minute to snooze until, as a field of day and time in the business's zone has them."""
+    local = (now + MINUTE).astimezone(ZoneInfo(zone)), (now + LONGEST_SNOOZE).astimezone(ZoneInfo(zone))
+    return f"{local[0]:%Y-%m-%dT%H:%M}", f"{local[1]:%Y-%m-%dT%H:%M}"
 
 
 def _head(row: Conversation, *, zone: str) -> dict[str, Any]:

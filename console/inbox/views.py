@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
 from console.inbox.actions import act
-from console.inbox.conversation import conversation_context, snooze_choices
+from console.inbox.conversation import conversation_context, snooze_choices, snooze_range
 from console.inbox.filters import filter_context
 from console.inbox.listing import count_tabs, list_context
 from console.inbox.query import ALL, TICKETS, parse_query
@@ -124,6 +124,7 @@ def inbox_context(
         "waiting_count": waiting.count,
         "page_length": PAGE,
         "snoozes": snooze_choices(timezone.now(), zone=zone_of(entry)),
+        "snooze_range": snooze_range(timezone.now(), zone=zone_of(entry)),
         "has_any": tabs[ALL] != "0",
     }
 

@@ -97,6 +97,15 @@ export function money(value) {
   return new Intl.NumberFormat(language, { ...inDollars, minimumFractionDigits: places, maximumFractionDigits: places }).format(amount);
 }
 
+/** The moment, in UTC, of a day and time like 2026-12-24T18:30 in the business's zone. */
+export function momentOf(local) {
+  const iso = new Intl.DateTimeFormat("sv", { dateStyle: "short", timeStyle: "medium", timeZone });
+  const offset = (moment) => new Date(`${iso.format(moment).replace(" ", "T")}Z`) - moment;
+  const asUtc = new Date(`${local}Z`);
+  // Asked twice, because the clocks may change between the two.
+  return new Date(asUtc - offset(asUtc - offset(asUtc))).toISOString();
+}
+
 /** The zone's name; undefined (the reader's own zone) if this browser doesn't know it. */
 function zoneOf(name) {
   try {

@@ -1,6 +1,6 @@
 // Assign, tag, snooze and close: for the selected rows through the API, else for the opened conversation by its forms.
 import { h } from "../dom.js";
-import { numbered } from "../format.js";
+import { momentOf, numbered } from "../format.js";
 import { fill, gettext, ngettext } from "../i18n.js";
 
 const DONE = {
@@ -37,13 +37,17 @@ export class Menus {
   open(name) {
     if (!this.isReady) return;
     const place = this.isBulk ? "#bulk" : ".ib-do";
-    at(`${name}-menu`).showPopover({ source: document.querySelector(`${place} [popovertarget="${name}-menu"]`) });
+    const menu = at(`${name}-menu`);
+    menu.showPopover({ source: document.querySelector(`${place} [popovertarget="${name}-menu"]`) });
+    // The event comes later than the next key may.
+    this.opened(menu);
   }
 
   opened(menu) {
+    if (menu.contains(document.activeElement)) return;
     // What is chosen for many starts empty: it is added to what each has.
     if (this.isBulk) for (const box of menu.querySelectorAll("[type=checkbox]")) box.checked = false;
-    (menu.querySelector("[aria-current], [type=checkbox], [name=new]") ?? menu.querySelector("button")).focus();
+    (menu.querySelector("[aria-current], [type=checkbox], [name=new]") ?? menu.querySelector("button:not([hidden])")).focus();
   }
 
   assignToMe() {
@@ -81,8 +85,7 @@ export class Menus {
   }
 
   snooze(form) {
-    const until = form.get("until") ?? (form.get("at") && new Date(form.get("at")).toISOString());
-    if (until) return this.apply({ action: "snooze", until });
+    return this.apply({ action: "snooze", until: form.get("until") ?? momentOf(form.get("at")) });
   }
 
   async tag(form, menu) {
@@ -120,7 +123,7 @@ const reopenButton = (onclick) =>
 function moved(menu, event) {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!by) return;
-  const items = [...menu.querySelectorAll("button, [type=checkbox], input:not([type=hidden])")];
+  const items = [...menu.querySelectorAll("button:not([hidden]), [type=checkbox], input:not([type=hidden])")];
   const next = items[items.indexOf(document.activeElement) + by];
   if (!next) return;
   event.preventDefault();

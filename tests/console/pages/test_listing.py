@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
 from uuid import uuid4
@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from console import search
+from console.inbox.conversation import snooze_choices
 from conversations.live.event_log import open_log
 from conversations.models import ConsentChange, Conversation, Directives, Event, PersonaField, Turn
 from conversations.models.persona import Strength
@@ -33,6 +34,13 @@ def list_url(tenant: Tenant) -> str:
 
 def one_url(tenant: Tenant, row: Conversation) -> str:
     return reverse("conversation", args=[tenant.project.slug, row.pk])
+
+
+@pytest.mark.parametrize("day", [29, 30])
+def test_no_two_times_to_snooze_until_are_the_same(day: int) -> None:
+    """On a Sunday, Monday is tomorrow; on a Monday, the next is in a week."""
+    times = [one["iso"] for one in snooze_choices(datetime(2026, 11, day, 8, tzinfo=UTC), zone="UTC")]
+    assert len(times) == len(set(times)) == 3
 
 
 def test_an_empty_list_suggests_the_next_step(owner: Client, tenant: Tenant) -> None:
