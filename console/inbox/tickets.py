@@ -83,29 +83,34 @@ class Answer:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def ticket(request: HttpRequest, project_slug: str, ticket_id: UUID) -> HttpResponse:
-    """One ticket with its history. POST changes its state, priority or assignee."""
+    """One ticket with its history. POST answers it, or changes its state, priority or assignee. A refused answer stays in its field."""
     is_post = request.method == "POST"
     entry = enter(request, project_slug, verb=Scope.OPERATE if is_post else Scope.READ)
     with tenant_tx(entry.project.organization.pk):
         found = Ticket.objects.filter(project=entry.project, pk=ticket_id).select_related("assignee").first()
         if found is None:
             raise Http404
-        if is_post:
-            _post(request, entry, found)
-        else:
+        refused = _post(request, entry, found) if is_post else ""
+        if not is_post or refused:
             context = inbox_context(request, entry, opened=found.pk, view=TICKETS, ticket_state=found.state)
             if not is_part(request):
-                context |= _shown(entry, found)
-    if is_post:
+                context |= _shown(entry, found, written=refused, channel=request.POST.get("channel", ""))
+    if is_post and not refused:
         return redirect("ticket", project_slug=project_slug, ticket_id=ticket_id)
-    return render_inbox(request, entry, context, template="inbox/ticket.html")
+    response = render_inbox(request, entry, context, template="inbox/ticket.html")
+    response.status_code = 422 if refused else 200
+    return response
 
 
-def _post(request: HttpRequest, entry: Entry, found: Ticket) -> None:
+def _post(request: HttpRequest, entry: Entry, found: Ticket) -> str:
+    """The words of an answer that was refused; otherwise empty."""
+    is_answer = request.POST.get("do") == "answer"
     try:
-        _answer(request, found) if request.POST.get("do") == "answer" else _change(request, entry, found)
+        _answer(request, found) if is_answer else _change(request, entry, found)
     except ApiError as error:
         messages.error(request, error.message)
+        return request.POST.get("content", "") if is_answer else ""
+    return ""
 
 
 def _answer(request: HttpRequest, found: Ticket) -> None:
@@ -156,13 +161,14 @@ def _changes(request: HttpRequest) -> dict[str, Any]:
     return changes
 
 
-def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
+def _shown(entry: Entry, found: Ticket, *, written: str, channel: str) -> dict[str, Any]:
+    """Context of the page. `written` and `channel` are those of an answer that was refused."""
     zone = zone_of(entry)
     tone, icon = TONES.get(found.priority, ("", ""))
     names = customer_names([found.persona_id] if found.persona_id else [])
     answers = list(found.answers.all())
     ways = ways_to_answer(found)
-    used = [answer.channel for answer in answers if answer.channel in ways]
+    used = [one for one in (*(answer.channel for answer in answers), channel) if one in ways]
     return {
         "ticket": found,
         "state": LABELS[found.state],
@@ -177,6 +183,7 @@ def _shown(entry: Entry, found: Ticket) -> dict[str, Any]:
         "ways": [(way.value, way.label) for way in ways],
         "way": [*ways[:1], *used][-1] if ways else "",
         "answer_key": uuid4(),
+        "written": written,
         "history": [_history_entry(change, zone=zone) for change in found.changes.order_by("-created_at", "-id")],
     }
 

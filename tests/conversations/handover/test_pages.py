@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -270,6 +271,28 @@ def test_a_stale_ticket_page_undoes_no_colleagues_change(
     with turns.tenant.tx():
         ticket.refresh_from_db()
     assert (ticket.state, ticket.priority) == ends_as
+
+
+def test_a_refused_answer_to_a_ticket_stays_in_its_field(turns: Turns, lucia: User) -> None:
+    """A colleague has the conversation."""
+    answer = {"do": "answer", "key": str(uuid4()), "channel": "conversation", "content": "We looked:\r\n<b>twice</b>."}
+    with turns.tenant.tx():
+        ticket = open_ticket(
+            turns.tenant.project.pk, subject="A fault", body="It broke.", conversation_id=turns.conversation.pk
+        )
+        operators.take_over(turns.conversation.pk, by=turns.tenant.owner)
+    page = browser(lucia)
+    refused = page.post(url(turns, "ticket", ticket.pk), answer)
+    assert refused.status_code == 422
+    assert ">We looked:\r\n&lt;b&gt;twice&lt;/b&gt;.</textarea>" in refused.content.decode()
+    with turns.tenant.tx():
+        assert not ticket.answers.exists()
+        operators.hand_back(turns.conversation.pk, by=turns.tenant.owner)
+        operators.take_over(turns.conversation.pk, by=lucia)
+    sent = page.post(url(turns, "ticket", ticket.pk), {**answer, "key": str(refused.context["answer_key"])})
+    assert sent.status_code == 302
+    with turns.tenant.tx():
+        assert ticket.answers.count() == 1
 
 
 def test_an_edited_text_is_one_line_of_the_history(turns: Turns, lucia: User, viewer: User) -> None:
