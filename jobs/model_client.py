@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Iterable
+from contextlib import suppress
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
+from django.core.cache import cache
+from redis import RedisError
+from redis import TimeoutError as RedisTimeout
 
 from jobs.models import ModelCall
 from llm.client import Client
-from llm.types import CallRecord, Endpoint
+from llm.types import CallRecord, Endpoint, ModelSpec
 from outbound.guard import Guard
 from projects.agents.model_telemetry import observe_call
+from projects.common.redis_pause import redis_pause
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictionary()
 
@@ -24,9 +30,47 @@ def model_client() -> Client:
     client = _clients.get(loop)
     if client is None:
         client = _clients[loop] = Client(
-            prices=settings.MODEL_PRICES, outbound=Guard(allow=settings.OUTBOUND_ALLOW), observe=observe_call
+            prices=settings.MODEL_PRICES,
+            outbound=Guard(allow=settings.OUTBOUND_ALLOW),
+            observe=observe_call,
+            memory=SharedMemory(),
         )
     return client
+
+
+class SharedMemory:
+    """Memory of models that think, in Redis. Without Redis, each process learns it by itself."""
+
+    async def recall(self, model: ModelSpec) -> bool | None:
+        return await asyncio.to_thread(_read, _memory_key(model))
+
+    async def keep(self, model: ModelSpec, *, begins_thinking: bool) -> None:
+        await asyncio.to_thread(_write, _memory_key(model), begins_thinking)
+
+
+def _memory_key(model: ModelSpec) -> str:
+    endpoint = model.endpoint
+    text = f"{endpoint.base_url}\n{endpoint.api_key}\n{model.model}"
+    return f"begins_thinking:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _read(key: str) -> bool | None:
+    try:
+        redis_pause.check()
+        kept: bool | None = cache.get(key)
+    except RedisTimeout:
+        redis_pause.begin()
+    except RedisError:
+        pass
+    else:
+        return kept
+    return None
+
+
+def _write(key: str, begins_thinking: bool) -> None:
+    with suppress(RedisError):
+        redis_pause.check()
+        cache.set(key, begins_thinking, timeout=None)
 
 
 async def close_model_client() -> None:

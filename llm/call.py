@@ -28,6 +28,7 @@ from llm.prices import Prices, cost_usd
 from llm.redaction import Redactor
 from llm.response_reader import read_answer
 from llm.sdk import FAILURES, LONGEST_RETRY_AFTER_S, Sdk, error_report_of, to_llm_error
+from llm.thinking import ThinkingMemory, keep, recall
 from llm.tool_markup import MarkupFilter
 from llm.types import CallRecord, ChatRequest, Completion, FinishReason, ToolCall, Usage
 from llm.wire import WireRequest, body_of
@@ -61,8 +62,17 @@ class Call:
     Use it once, inside `recorded`; `ask` may be called twice there.
     """
 
-    def __init__(self, request: ChatRequest, *, sdk: Sdk, health: EndpointHealth, prices: Prices) -> None:
+    def __init__(
+        self,
+        request: ChatRequest,
+        *,
+        sdk: Sdk,
+        health: EndpointHealth,
+        prices: Prices,
+        memory: ThinkingMemory | None = None,
+    ) -> None:
         self._request = request
+        self._memory = memory
         self._sdk = sdk
         self._health = health
         self._features = health.features_of(request.model.model)
@@ -104,6 +114,8 @@ class Call:
         self._on_text = on_text
         self._answer = CompletionBuilder()
         self._health.budget.count_call()
+        if wire.is_streamed:
+            await recall(self._memory, self._request.model, self._features)
         limits = self._request.deadlines
         limit_s = min(limits.first_token_s, limits.total_s) if wire.is_streamed else limits.total_s
         try:
@@ -111,6 +123,7 @@ class Call:
                 failure = await self._attempt_until_done(wire, clock=clock)
         except TimeoutError:
             failure = self._timeout_error(wire)
+        await keep(self._memory, self._request.model, self._features)
         if failure is not None:
             # Raised outside the except clause: an exception of the SDK may contain the key and must not become the
             # context

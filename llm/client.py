@@ -19,6 +19,7 @@ from outbound.tenant import current_tenant
 if TYPE_CHECKING:
     from llm.call import Call, OnRecord, OnText
     from llm.prices import Prices
+    from llm.thinking import ThinkingMemory
     from outbound.guard import Guard
 
 TRANSCRIPTION = "transcription"
@@ -36,11 +37,17 @@ class Client:
     """
 
     def __init__(
-        self, *, prices: Prices | None = None, outbound: Guard | None = None, observe: OnCall | None = None
+        self,
+        *,
+        prices: Prices | None = None,
+        outbound: Guard | None = None,
+        observe: OnCall | None = None,
+        memory: ThinkingMemory | None = None,
     ) -> None:
         """`outbound` guards untrusted endpoints. Without it, they must be on the public internet.
 
-        `observe` gets the request and the record of every call, before the caller gets the record.
+        `observe` gets the request and the record of every call, before the caller gets the record. `memory` keeps what
+        was learned of models that think, for other processes.
         """
         # Imported late: the SDK takes a second to load, and many commands call no model
         from llm.sdk import Sdk
@@ -49,6 +56,7 @@ class Client:
         self._sdk = Sdk(outbound)
         self._health = HealthRegistry()
         self._observe = observe
+        self._memory = memory
 
     async def stream(self, request: ChatRequest, *, on_text: OnText, record: OnRecord) -> Completion:
         """Stream an answer. `on_text` gets each piece of text as it arrives.
@@ -133,7 +141,13 @@ class Client:
     def _call(self, request: ChatRequest) -> Call:
         from llm.call import Call
 
-        return Call(request, sdk=self._sdk, health=self._health_of(request.model), prices=self._prices)
+        return Call(
+            request,
+            sdk=self._sdk,
+            health=self._health_of(request.model),
+            prices=self._prices,
+            memory=self._memory,
+        )
 
     def _health_of(self, model: ModelSpec) -> EndpointHealth:
         return self._health.of(model.endpoint, current_tenant())

@@ -24,6 +24,8 @@ TOOL_WORDS = (
     *("functions", "function calling"),
 )
 PICTURE_WORDS = ("image_url", "image input", "image inputs", "vision", "multimodal")
+# Names of models that think. Many servers swallow the tag with which their thoughts begin.
+THINKING_NAME = re.compile(r"(?<![a-z0-9])(r1|qwq|thinking|reasoner|reasoning)(?![a-z0-9])", re.IGNORECASE)
 TOKENS_PARAMETERS = ("max_completion_tokens", "max_tokens")
 REFUSAL_STATUSES = frozenset({400, 404, 422, 501})
 # A server that was started without an option says so with status 500: "tools param requires --jinja flag", or "image
@@ -62,6 +64,16 @@ class Features:
     pictures: bool = True
     # The model's answers begin with thoughts without their opening tag, as the last of its replies did.
     begins_thinking: bool = False
+    # A reply has shown it. Until then it is remembered, or guessed from the model's name.
+    has_shown_thinking: bool = False
+    # What other processes remember of it.
+    remembered_thinking: bool = False
+
+    @classmethod
+    def of_model(cls, name: str) -> Features:
+        """The features that a model is believed to have."""
+        is_thinking = THINKING_NAME.search(name) is not None
+        return cls(begins_thinking=is_thinking, remembered_thinking=is_thinking)
 
     def learn(self, report: ErrorReport, *, body: dict[str, Any]) -> bool:
         """Drop the parameter that the endpoint rejected. Returns True if the request can be rebuilt and retried.
@@ -89,9 +101,9 @@ class Features:
         Other answers show nothing: in a given form, there is no room for thoughts.
         """
         if ends_unbegun_thoughts(text):
-            self.begins_thinking = True
+            self.begins_thinking = self.has_shown_thinking = True
         elif is_reply and text:
-            self.begins_thinking = False
+            self.begins_thinking, self.has_shown_thinking = False, True
 
     def _use_older_tokens_parameter(self, sent: str) -> None:
         if self.tokens_parameter == sent:

@@ -115,7 +115,7 @@ def _drop_before(times: deque[float], limit: float) -> None:
 
 
 class EndpointFeatures:
-    """The features of an endpoint's models. A new endpoint is believed to have all of them."""
+    """The features of an endpoint's models. A new endpoint is believed to have those of `Features.of_model`."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -126,7 +126,7 @@ class EndpointFeatures:
         now = self._clock()
         if now - self._features_reset_at >= FEATURES_TTL_S:
             self._features, self._features_reset_at = {}, now
-        return self._features.setdefault(model, Features())
+        return self._features.setdefault(model, Features.of_model(model))
 
 
 class EndpointHealth:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import pytest
 from pydantic import BaseModel, ConfigDict
 
 from llm.client import Client
 from llm.tool_markup import MarkupFilter
-from llm.types import CallRecord, ChatRequest, FinishReason
+from llm.types import CallRecord, ChatRequest, FinishReason, ModelSpec
 from tests.llm.fault_server import DONE, FaultServer, answers, chunk, error, message, streams
 
 pytestmark = pytest.mark.requirement("W14")
@@ -211,3 +212,60 @@ async def test_json_that_was_asked_for_is_no_call(
         "name": "book",
         "arguments": {},
     }
+
+
+@dataclass
+class Memory:
+    """A memory without Redis."""
+
+    kept: dict[ModelSpec, bool] = field(default_factory=dict)
+
+    async def recall(self, model: ModelSpec) -> bool | None:
+        return self.kept.get(model)
+
+    async def keep(self, model: ModelSpec, *, begins_thinking: bool) -> None:
+        self.kept[model] = begins_thinking
+
+
+async def shown_by_new_processes(memory: Memory, request: ChatRequest, *, times: int) -> list[list[str]]:
+    """The pieces of text that a client of each process shows."""
+    shown: list[list[str]] = []
+    for _ in range(times):
+        client, pieces = Client(memory=memory), list[str]()
+        await client.stream(request, on_text=pieces.append, record=str)
+        await client.aclose()
+        shown.append(pieces)
+    return shown
+
+
+THINKS = streams(chunk("They greet me."), chunk("</think>"), chunk("Good evening."), chunk(finish="stop"), DONE)
+PLAIN = streams(chunk("Good "), chunk("evening."), chunk(finish="stop"), DONE)
+
+
+async def test_what_one_process_learned_of_a_models_thoughts_holds_in_others(server: FaultServer, ask: Ask) -> None:
+    """Until a reply without thoughts shows that they are gone."""
+    request = ask(server.script("case", THINKS, THINKS, PLAIN, PLAIN))
+    shown = await shown_by_new_processes(Memory(), request, times=4)
+    assert ["".join(pieces) for pieces in shown[:2]] == ["They greet me.Good evening.", "Good evening."]
+    assert shown[2:] == [["Good evening."], ["Good ", "evening."]]
+
+
+@pytest.mark.parametrize(
+    "name", ["deepseek-r1:8b", "deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "Qwen3-4B-Thinking-2507", "qwq"]
+)
+async def test_a_model_that_thinks_by_its_name_shows_no_thoughts_even_at_first(
+    name: str, server: FaultServer, ask: Ask
+) -> None:
+    request = ask(server.script("case", THINKS), model=name)
+    assert await shown_by_new_processes(Memory(), request, times=1) == [["Good evening."]]
+
+
+async def test_such_a_model_whose_server_parses_its_thoughts_is_held_back_once(server: FaultServer, ask: Ask) -> None:
+    request = ask(server.script("case", PLAIN, PLAIN), model="deepseek-r1")
+    assert await shown_by_new_processes(Memory(), request, times=2) == [["Good evening."], ["Good ", "evening."]]
+
+
+async def test_nothing_is_remembered_of_a_model_that_does_not_think(server: FaultServer, ask: Ask) -> None:
+    memory = Memory()
+    assert await shown_by_new_processes(memory, ask(server.script("case", PLAIN)), times=1) == [["Good ", "evening."]]
+    assert memory.kept == {}
