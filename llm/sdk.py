@@ -285,7 +285,7 @@ def _message_of(exc: openai.APIStatusError) -> str:
 
 def _status_failure(exc: openai.APIStatusError) -> LlmError:
     status = exc.status_code
-    message = _message_of(exc).strip()
+    message = _message_of(exc).strip().removesuffix(".")
     text = (
         f"The model endpoint answered {status}: “{message}”." if message else f"The model endpoint answered {status}."
     )

@@ -147,7 +147,7 @@ REASONS: dict[str, tuple[Behaviour, str]] = {
     "a bare text": (answers(400, {"error": "no such model"}), "answered 400: “no such model”"),
     "an error in a list": (
         answers(400, [{"error": {"message": "API key not valid."}}]),
-        "answered 400: “API key not valid.”",
+        r"answered 400: “API key not valid”\.$",
     ),
     "broken JSON": (answers(200, '{"choices": [{'), r"answer is not JSON\.$"),
     "a text with status 200": (answers(200, "Busy", kind="text/plain"), r"is not an event stream but text/plain\.$"),
