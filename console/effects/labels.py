@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -105,6 +105,9 @@ KINDS = {
     "end": lazy("End of the conversation"),
 }
 
+# Kinds of which each tool of a business does something else.
+OWN_KINDS = frozenset({"webhook", "event"})
+
 
 def state_label(effect: Effect) -> StateLabel:
     if effect.state == EffectState.PLANNED and effect.arranged_at is not None and needs_approval(effect):
@@ -117,17 +120,26 @@ def state_label(effect: Effect) -> StateLabel:
 
 
 def title_of(effect: Effect) -> str:
-    """A short title: the kind of effect and its recipient, host or arguments."""
+    """A short title: the kind of effect, or the name of a business's own tool, with its recipient, host and arguments."""
     words = TOOL_WORDS.get(effect.tool)
     own = str(words.title) if words else effect.tool.removesuffix("_tool").replace("_", " ").capitalize()
-    kind = KINDS.get(effect.kind) or own
+    kind = own if effect.kind in OWN_KINDS else KINDS.get(effect.kind) or own
     request: Mapping[str, Any] = effect.request or {}
     if recipient := request.get("to") or (request.get("form") or {}).get("To"):
         return gettext("%(kind)s to %(recipient)s") % {"kind": kind, "recipient": recipient}
     if url := request.get("url"):
-        return gettext("%(tool)s, at %(host)s") % {"tool": own, "host": urlsplit(str(url)).netloc}
-    details = [_detail(value) for value in effect.arguments.values() if isinstance(value, str | int) and value != ""]
+        kind = gettext("%(tool)s, at %(host)s") % {"tool": own, "host": urlsplit(str(url)).netloc}
+    details = [_detail(value) for value in _plain_values(effect.arguments)]
     return f"{kind}: {', '.join(map(str, details[:3]))}"[:120] if details else kind
+
+
+def _plain_values(arguments: Mapping[str, Any]) -> Iterator[str | int]:
+    """The values that can be shown, those of a webhook's body and query included."""
+    for name, value in arguments.items():
+        if isinstance(value, Mapping) and name != "headers":
+            yield from _plain_values(value)
+        elif isinstance(value, str | int) and value != "":
+            yield value
 
 
 def _detail(value: str | int) -> str:

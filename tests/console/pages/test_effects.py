@@ -60,6 +60,30 @@ def test_each_state_is_a_tab_with_its_count(owner: Client, tenant: Tenant) -> No
     assert len(owner.get(list_of(tenant, "?state=under_way")).context["rows"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("sent", "title"),
+    [
+        ({}, "Tell kitchen: step 3"),
+        ({"request": WEBHOOK}, "Tell kitchen, at kitchen.example: step 3"),
+    ],
+)
+def test_a_webhook_is_titled_by_its_tool_and_what_it_says(
+    sent: dict[str, object], title: str, owner: Client, tenant: Tenant
+) -> None:
+    """One whose worker died has no request. It was “Webhook”, and a todo's ten calls of a tool had one title."""
+    arguments = {"headers": {"X-Shop": "Milan"}, "body": {"what": "step 3"}}
+    effect = add_effect(
+        tenant,
+        talk(tenant, "Hi"),
+        state=EffectState.UNKNOWN,
+        tool="tell_kitchen",
+        kind="webhook",
+        arguments=arguments,
+        **sent,
+    )
+    assert owner.get(url_of(tenant, effect)).context["title"] == title
+
+
 def test_an_outbox_effect_shows_as_not_sent(owner: Client, tenant: Tenant) -> None:
     effect = add_effect(tenant, talk(tenant, "Hi"), **OUTBOX)
     assert "Not sent" in owner.get(list_of(tenant)).content.decode()
