@@ -8,7 +8,8 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import BadRequest
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext
 
 from conversations.analytics.outcomes import Slice
@@ -32,6 +33,12 @@ def parse_choice(parameters: QueryDict, name: str, values: Collection[str]) -> s
         choices = ", ".join(str(one) for one in values if one)
         raise UnknownFilter(gettext("%(name)s must be one of: %(choices)s.") % {"name": name, "choices": choices})
     return value
+
+
+def return_url(request: HttpRequest) -> str:
+    """The address of ours that a form leads back to, empty without one."""
+    address = request.POST.get("back", "")
+    return address if url_has_allowed_host_and_scheme(address, allowed_hosts=None) else ""
 
 
 def parse_uuid(text: str) -> UUID | None:

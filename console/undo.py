@@ -19,6 +19,7 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST
 
 from console.access import enter
+from console.parameters import return_url
 from console.restorations import RESTORATIONS, Reversal, Undone
 from console.tools.ability_list import BY_KEY
 from console.tools.ability_switches import AbilityTrigger, change_ability
@@ -69,7 +70,7 @@ def undo(request: HttpRequest, project_slug: str) -> HttpResponse:
         token = signing.loads(request.POST.get("token", ""), salt=SALT, max_age=UNDO_PERIOD)
     except signing.SignatureExpired:
         messages.error(request, TOO_LATE)
-        return redirect("inbox", project_slug=project_slug)
+        return redirect(_back(request, entry))
     except signing.BadSignature:
         raise Http404 from None
     if (token["project"], token["user"]) != (str(entry.project.pk), entry.member.user_id):
@@ -84,9 +85,14 @@ def _reverse_action(request: HttpRequest, entry: Entry, token: Mapping[str, Any]
             undone = reversal(entry, cast(User, request.user), {**token, **_take_kept(request, token)})
     except (ApiError, PermissionDenied) as error:
         messages.error(request, str(error))
-        return reverse("dashboard", args=[entry.project.slug])
+        return _back(request, entry)
     messages.success(request, undone.words)
     return undone.url
+
+
+def _back(request: HttpRequest, entry: Entry) -> str:
+    """The page whose notice offered the undo."""
+    return return_url(request) or reverse("dashboard", args=[entry.project.slug])
 
 
 def _take_kept(request: HttpRequest, token: Mapping[str, Any]) -> Mapping[str, Any]:

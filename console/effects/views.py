@@ -13,7 +13,6 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access import enter, zone_of
@@ -22,7 +21,7 @@ from console.effects.errors import error_for_people
 from console.effects.labels import WAITING_FOR_DELIVERY, StateLabel, state_label, title_of
 from console.effects.unknown_outcomes import open_questions, questions_for
 from console.layout import shell_context
-from console.parameters import parse_choice, parse_uuid
+from console.parameters import parse_choice, parse_uuid, return_url
 from console.timestamps import Timestamp, format_timestamp
 from conversations.common.customer_names import customer_names
 from conversations.models import Conversation
@@ -130,7 +129,7 @@ def effect(request: HttpRequest, project_slug: str, effect_id: UUID) -> HttpResp
                 "not_again": why_not_repeatable([row.pk]).get(row.pk, ""),
             }
     if is_post:
-        return redirect(_return_url(request) or request.path)
+        return redirect(return_url(request) or request.path)
     return render(request, "effects/effect.html", {**shell_context(request, entry), **shown})
 
 
@@ -147,12 +146,6 @@ def _answer(request: HttpRequest, entry: Entry, row: Effect) -> None:
         messages.success(request, NOT_SENT_AGAIN if answer == "not" and is_over else CONFIRMATIONS[answer])
     except WrongState as error:
         messages.error(request, str(error))
-
-
-def _return_url(request: HttpRequest) -> str:
-    """The submitted return URL if it is local, otherwise an empty string."""
-    address = request.POST.get("back", "")
-    return address if url_has_allowed_host_and_scheme(address, allowed_hosts=None) else ""
 
 
 def _shown(project: Project, query: ListQuery, *, zone: str) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 // HTTP API client: session cookie, CSRF header, one error shape.
-import { ask } from "./ended.js";
+import { ask, signedOut } from "./ended.js";
 import { fill, gettext } from "./i18n.js";
 const TIMEOUT_MS = 20_000;
 const UPLOAD_MS = 120_000;
@@ -28,7 +28,9 @@ async function toError(response) {
     code: `http_${response.status}`,
     message: fill(gettext("The server responded with %(status)s. Try again in a moment."), { status: response.status }),
   };
-  return new ApiError({ status: response.status, ...fallback, ...body.error });
+  const error = { ...fallback, ...body.error };
+  // The API speaks of its keys to whoever isn't signed in.
+  return new ApiError({ status: response.status, ...error, message: (response.status === 401 && signedOut) || error.message });
 }
 
 export class Api {

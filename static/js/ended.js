@@ -3,6 +3,8 @@
 
 const note = document.getElementById("ended");
 const [ended, lost] = ["ended", "lost"].map((name) => note?.querySelector(`[data-${name}]`));
+/** The sentence of a request that needs a session; undefined on a page without the note. */
+export const signedOut = ended?.querySelector("b").textContent;
 const TYPED = "input:not([type=hidden], [type=checkbox], [type=radio], [type=submit]), textarea";
 
 // Below the top bar, where it scrolls away with nothing.

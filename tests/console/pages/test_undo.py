@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -131,6 +132,21 @@ def test_a_closed_conversation_is_open_again_once(owner: Client, tenant: Tenant)
         row.refresh_from_db()
         reopened = Event.objects.filter(conversation=row, idn="inbox_reopened").count()
     assert (row.closed_at, row.flag, reopened) == (None, "Quality 2 of 10: rude", 1)
+
+
+def test_a_refused_undo_stays_on_its_page(owner: Client, tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that comes too late, too."""
+    row = talk(tenant, "This is wrong")
+    closed = owner.post(f"/p/{tenant.project.slug}/inbox/{row.pk}?view=all", {"do": "close"}, follow=True)
+    [form] = re.findall(r'action="([^"]+/undo)"(.*?)</form>', closed.content.decode(), re.DOTALL)
+    fields = {name: unescape(value) for name, value in re.findall(r'name="(token|back)" value="([^"]+)"', form[1])}
+    reopened, refused = (owner.post(form[0], fields) for _ in range(2))
+    assert reopened.headers["Location"] == f"/p/{tenant.project.slug}/inbox/{row.pk}"
+    assert refused.headers["Location"] == f"/p/{tenant.project.slug}/inbox/{row.pk}?view=all"
+    monkeypatch.setattr(undo, "UNDO_PERIOD", timedelta(0))
+    assert owner.post(form[0], fields).headers["Location"] == refused.headers["Location"]
+    elsewhere = owner.post(form[0], {**fields, "back": "https://evil.example/"})
+    assert elsewhere.headers["Location"] == f"/p/{tenant.project.slug}/"
 
 
 def test_a_cleared_flag_is_set_again(owner: Client, tenant: Tenant) -> None:
