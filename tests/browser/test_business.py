@@ -10,7 +10,8 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from conversations.models import Message, MessageRole
-from projects.models import AgentVersion, Attribute, Project
+from projects.agents.services import save_agent
+from projects.models import AgentVersion, Attribute, Project, User
 from tests.browser.conftest import App, Complaints, open_page, settle
 from tests.browser.talk import turn_title
 from tests.conftest import PASSWORD, Tenant
@@ -283,3 +284,23 @@ def book_table(tenant: Tenant) -> Booking:
 def now(tenant: Tenant, booking: Booking) -> Booking:
     with tenant.tx():
         return Booking.objects.get(pk=booking.pk)
+
+
+def test_the_history_on_a_phone_shows_the_state_of_a_version_beside_its_button(phone_page: Page, app: App) -> None:
+    """In German, whose button is the longest."""
+    tenant, config = app.tenant, app.tenant.project.agent_version
+    assert config
+    with tenant.tx():
+        for style in ("Short.", "Shorter."):
+            save_agent(
+                tenant.project, config=config.config.model_copy(update={"style": style}), author=None, is_draft=True
+            )
+    User.objects.filter(pk=tenant.owner.pk).update(language="de")
+    open_page(phone_page, app, "agent/history")
+    row = phone_page.locator(".ag-history tbody tr").nth(1)
+    state, button = row.locator(".mg-st").bounding_box(), row.get_by_role("button").bounding_box()
+    assert state
+    assert button
+    assert state["y"] + state["height"] <= button["y"] or state["x"] + state["width"] <= button["x"]
+    expect(phone_page.locator(".ag-history th").nth(1)).to_have_text("Bis")
+    expect(phone_page.locator(".ag-history th").nth(1)).to_be_visible()
