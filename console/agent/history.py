@@ -120,7 +120,7 @@ def _comparison(project: Project, asked: QueryDict, *, newest: int, base: int, z
         return None
     changes = differences(complete(found[old].document), complete(found[new].document))
     old_facts, new_facts = (version_facts(found[number], zone=zone) for number in (old, new))
-    return {"old": old_facts, "new": new_facts, "changes": changes}
+    return {"old": old_facts, "new": new_facts, "versions": [old_facts, new_facts], "changes": changes}
 
 
 def _number(asked: QueryDict, name: str) -> int:

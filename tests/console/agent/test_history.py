@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -36,6 +37,13 @@ def test_any_two_versions_can_be_compared(owner: Settings) -> None:
     page = owner.page("history", **{"from": 2, "to": 4})
     assert "<del>Bruno</del><ins>Dario</ins>" in page
     assert "Version 2 to 4" in page
+
+
+def test_a_comparison_says_who_saved_both_versions_and_when(owner: Settings) -> None:
+    owner.publish_change(agent_name="Bruno")
+    page = re.sub(r"<[^>]+>", "", owner.page("history"))
+    assert f"Version 3 by {owner.tenant.owner.name}, just now" in page
+    assert re.search(r"Version 1 by .+, just now", page)
 
 
 def test_restoring_creates_a_new_version(owner: Settings) -> None:
