@@ -54,7 +54,7 @@ def hide_first_steps(project: Project) -> None:
 def _steps(project: Project) -> list[Step]:
     version = cast("AgentVersion | None", project.agent_version)
     talks, sources, members, invitations = _COUNTS(project.pk)
-    widget = find_widget(project)
+    widget = find_widget(project.pk)
     return [
         Step(
             gettext("Talk to the agent"),

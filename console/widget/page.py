@@ -117,7 +117,7 @@ def _show(
 ) -> HttpResponse:
     shell = shell_context(request, entry)
     with tenant_tx(entry.project.organization.pk):
-        widget = find_widget(entry.project)
+        widget = find_widget(entry.project.pk)
         preview = _preview(entry.project, widget)
     context = {
         **shell,

@@ -34,7 +34,7 @@ from projects.models import Project
 from tenancy.scope import tenant_tx
 from tools.engine.function_calling.contexts import BrowserVoiceContext, Context, PhoneContext
 from tools.engine.function_calling.offer import collect_agent_tools
-from tools.engine.limits.model_budget import find_spent_budget
+from tools.engine.limits.model_budget import find_spent_budget, is_checked
 
 NOT_CONNECTED = "The connection to the provider was removed."
 NO_AGENT = "The agent has no published settings."
@@ -133,7 +133,7 @@ def refusal_of(project: Project, *, is_fallback_used: bool) -> str:
     config = project.agent_version.config if project.agent_version else None
     if config is None:
         return NO_AGENT
-    if spent := find_spent_budget(project):
+    if not is_checked(project.pk) and (spent := find_spent_budget(project)):
         return spent
     is_open = working_status(config, at=timezone.now()).is_open
     return CLOSED if is_fallback_used and not is_open else ""

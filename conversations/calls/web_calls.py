@@ -90,7 +90,7 @@ def can_call(project: Project) -> bool:
 
 def offers_calls(project: Project) -> bool:
     """True if customers may call from their browser: the widget's setting allows it, and a provider is connected."""
-    return theme_of(find_widget(project)).call_button == "on" and can_call(project)
+    return theme_of(find_widget(project.pk)).call_button == "on" and can_call(project)
 
 
 def checked_offer(offer: str) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import cast
 
+from conversations.common.queries import read_project
 from conversations.models import Conversation
-from projects.models import AgentVersion, Project
+from projects.models import AgentVersion
 from projects.models.agent_config import AgentConfig
 
 
 def config_of(conversation: Conversation) -> AgentConfig:
     """The settings that apply to a conversation now, in the running transaction."""
-    conversation.project = Project.objects.select_related("agent_version").get(pk=conversation.project_id)
+    conversation.project = read_project(conversation.project_id)
     use_draft(conversation)
     return cast(AgentVersion, conversation.project.agent_version).config
 

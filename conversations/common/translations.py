@@ -8,12 +8,19 @@ from django.utils.translation import gettext, override
 
 from conversations.models import Conversation, PersonaField
 from projects.widget.languages import customer_language
+from tenancy.prepared_queries import PreparedValues
+
+# Every call that rings asks for it.
+_LANGUAGE = PreparedValues(
+    lambda persona: PersonaField.objects.filter(persona_id=persona, key="language").values_list("value")[:1],
+    kinds=(UUID,),
+)
 
 
 def language_of(persona_id: UUID, *, project_id: UUID, asked: str = "") -> str:
     """The customer's language. `asked` is the browser's and is used last. Runs in the tenant's transaction."""
-    known = PersonaField.objects.filter(persona_id=persona_id, key="language").values_list("value", flat=True).first()
-    return customer_language(project_id, known=known or "", asked=asked)
+    known = next((value for (value,) in _LANGUAGE(persona_id)), "")
+    return customer_language(project_id, known=known, asked=asked)
 
 
 def apology_for(conversation: Conversation, *, is_permanent: bool = False) -> str:

@@ -22,9 +22,9 @@ from conversations.voice.providers import PROVIDERS
 from projects.agents.hours_text import business_text, hours_in_words
 from projects.agents.model_choice import endpoint_of
 from projects.agents.voice_settings import VoiceSettings, voice_settings
-from projects.models import Project, Widget
+from projects.models import Project
 from projects.records.attributes import resolve_attributes
-from projects.widget.widgets import theme_of
+from projects.widget.widgets import find_widget, theme_of
 from tools.engine.function_calling.offer import Offer, collect_agent_tools
 
 CALLERS_LANGUAGE = "Speak the caller's language."
@@ -80,7 +80,7 @@ def _voice_of(project: Project, fields: Sequence[PersonaField]) -> VoiceSettings
     known = next((field.value for field in fields if field.key == "language"), "")
     greeting = voice.greeting
     if not greeting:
-        greeting = theme_of(Widget.objects.filter(project=project).first()).greeting
+        greeting = theme_of(find_widget(project.pk)).greeting
     return voice.model_copy(update={"greeting": greeting, "language": voice.language or _code(known)})
 
 

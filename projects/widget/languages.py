@@ -7,7 +7,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.translation import get_supported_language_variant
 
-from projects.models import Widget
+from projects.widget.widgets import find_widget
 
 
 def best_language(*codes: str) -> str:
@@ -25,5 +25,5 @@ def customer_language(project_id: UUID, *, known: str, asked: str) -> str:
 
     Must run in the tenant's transaction.
     """
-    theme = Widget.objects.filter(project_id=project_id).values_list("theme", flat=True).first() or {}
-    return best_language(known, str(theme.get("language", "")), asked)
+    widget = find_widget(project_id)
+    return best_language(known, str(widget.theme.get("language", "")) if widget else "", asked)

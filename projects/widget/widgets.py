@@ -20,6 +20,7 @@ from projects.models.agent_errors import SettingsRefused, sentences
 from projects.models.organization import lock_project
 from projects.records.audit import record_change
 from projects.widget.theme import WidgetTheme
+from tenancy.prepared_queries import PreparedQuery
 
 MOST_ORIGINS = 30
 SECRET_FIELD = "widget:shopper"  # noqa: S105  # the ciphertext is bound to it
@@ -43,9 +44,12 @@ class WidgetEdit:
     is_enabled: bool
 
 
-def find_widget(project: Project) -> Widget | None:
+_WIDGET = PreparedQuery(lambda project: Widget.objects.filter(project_id=project).order_by("pk")[:1], kinds=(UUID,))
+
+
+def find_widget(project_id: UUID) -> Widget | None:
     """The project's widget, or None if it was never set up."""
-    return Widget.objects.filter(project=project).first()
+    return next(iter(_WIDGET(project_id)), None)
 
 
 def theme_of(widget: Widget | None) -> WidgetTheme:
@@ -65,7 +69,7 @@ def save_widget(project: Project, edit: WidgetEdit, *, by: User | None, seen: Fa
     """
     lock_project(project.pk)
     origins, theme = _checked(edit)
-    widget = find_widget(project) or Widget(project=project)
+    widget = find_widget(project.pk) or Widget(project=project)
     before = facts_of(None if widget._state.adding else widget)
     after = _as_facts(origins, theme.model_dump(mode="json"), is_enabled=edit.is_enabled)
     if before and seen is not None:

@@ -41,7 +41,7 @@ STRICT: dict[str, Any] = {
 def shop(request: HttpRequest) -> HttpResponse:
     """The shop page of the demo organization's widget; `?as=clara` signs in a shopper."""
     with demo_shop() as project:
-        widget = find_widget(project)
+        widget = find_widget(project.pk)
         if widget is None:
             raise Http404
         keep_connected(project)

@@ -126,7 +126,7 @@ def _project(user: User, business: Mapping[str, Any], *, existing: Project | Non
 
 def _widget(project: Project, theme: Mapping[str, Any]) -> None:
     """Create the business's widget, unless it has one."""
-    if find_widget(project) is None:
+    if find_widget(project.pk) is None:
         save_widget(project, WidgetEdit(origins=[], theme=theme, is_enabled=True), by=None)
         renew_shopper_secret(project, by=None)
 
