@@ -18,6 +18,7 @@ from projects.models.key import Scope
 STATUSES: Mapping[type[Exception], int] = {Http404: 404, PermissionDenied: 403, UnknownFilter: 400}
 PROJECTS = "/p/"
 IN_SHELL = "error_in_shell.html"
+FILE = ".csv"
 
 
 @answers_exceptions
@@ -31,7 +32,10 @@ def error_pages(request: HttpRequest, exception: Exception) -> HttpResponse | No
         return None
     if not (context := _shell(request)):
         return None
-    shown = {**context, "layout": IN_SHELL, "sentence": str(exception) if status == 400 else ""}
+    shown = {**context, "layout": IN_SHELL}
+    if status == 400:
+        # A file has no page of its own to go on with.
+        shown |= {"sentence": str(exception), "unfiltered": "" if request.path.endswith(FILE) else request.path}
     return render(request, f"{status}.html", shown, status=status)
 
 

@@ -19,4 +19,9 @@ async function look(wait) {
   setTimeout(() => look(Math.min(wait * SLOWER, LONGEST_MS)), wait);
 }
 
+// A browser then refuses a range of the wrong order beside its field.
+document.addEventListener("input", ({ target }) => {
+  if (target.id === "since") document.getElementById("until").min = target.value;
+});
+
 if (document.querySelector("#report[aria-busy]")) setTimeout(() => look(FIRST_MS), FIRST_MS);

@@ -142,6 +142,18 @@ def test_a_figure_of_the_analytics_leads_to_its_conversations(page: Page, app: A
     expect(page.locator("[data-row]")).to_contain_text("Jonas Weber")
 
 
+def test_a_range_of_the_wrong_order_is_refused_beside_its_field(page: Page, app: App) -> None:
+    open_page(page, app, "analytics")
+    today = timezone.now().date()
+    page.get_by_label("to", exact=True).fill((today - timedelta(days=9)).isoformat())
+    page.get_by_label("From").fill((today - timedelta(days=3)).isoformat())
+    page.get_by_role("button", name="Show").click()
+    assert page.get_by_label("to", exact=True).evaluate("field => field.matches(':focus:invalid')")
+    page.get_by_label("to", exact=True).fill((today - timedelta(days=2)).isoformat())
+    page.get_by_role("button", name="Show").click()
+    page.wait_for_url("**/analytics?since=*")
+
+
 def test_a_figure_states_its_definition_on_focus(page: Page, app: App) -> None:
     talk(app.tenant, "Hi")
     open_page(page, app, "analytics")

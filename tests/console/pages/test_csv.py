@@ -260,6 +260,13 @@ def test_days_that_there_are_not_are_refused(
     assert sentence in answer.content.decode()
 
 
+def test_the_refusal_of_a_page_leads_to_it_without_filters(owner: Client, tenant: Tenant) -> None:
+    address = reverse("promises", args=[tenant.project.slug])
+    assert f'href="{address}">Open without filters<' in owner.get(f"{address}?since=5").content.decode()
+    of_file = owner.get(f"{reverse('promises_csv', args=[tenant.project.slug])}?since=5").content.decode()
+    assert "Open without filters" not in of_file
+
+
 @pytest.mark.parametrize("name", IN_DAYS)
 @pytest.mark.parametrize("query", ["since=&until=", "since=2026-11-28&until=2026-11-28", "until=2026-11-28"])
 def test_days_that_there_are_select(owner: Client, tenant: Tenant, name: str, query: str) -> None:
