@@ -25,7 +25,7 @@ from console.bookings.forms import BookingForm, WhenForm
 from console.layout import shell_context
 from console.parameters import UnknownFilter
 from console.timestamps import full_day, long_day, short_date
-from projects.common.phones import normalize_phone
+from projects.common.phones import normalize_phone, readable_phone
 from projects.common.stored_sentences import translated
 from projects.models import Project, User
 from projects.models.key import Scope
@@ -87,6 +87,7 @@ class Line:
     day: str
     time: str
     until: str
+    phone: str
     is_cancelled: bool
     is_over: bool
 
@@ -271,6 +272,7 @@ def _line(row: Booking, desk: Desk) -> Line:
         day=_day_words(local.date(), desk),
         time=time_words(local),
         until=time_words(desk.opening.local(row.ends_at)),
+        phone=readable_phone(row.phone),
         is_cancelled=row.state == BookingState.CANCELLED,
         is_over=row.ends_at <= desk.now,
     )

@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from console.bookings.board import Board, board_of
 from console.bookings.days import days_around
@@ -202,7 +203,16 @@ def test_search_results_are_sorted_latest_first(owner: Client, bookings: Booking
 
 def test_a_booking_page_shows_every_detail(owner: Client, bookings: Bookings, booking: Booking) -> None:
     text = owner.get(address(bookings, "booking", booking.pk)).content.decode()
-    for words in ("Ada Lovelace", "Four", booking.code, "+39065550199", ADA.email, "By the window", "/b/"):
+    for words in (
+        "Ada Lovelace",
+        "Four",
+        booking.code,
+        "tel:+39065550199",
+        "+39 06 555 0199",
+        ADA.email,
+        "By the window",
+        "/b/",
+    ):
         assert words in text
 
 
@@ -212,6 +222,33 @@ def test_staff_can_move_a_booking(owner: Client, bookings: Bookings, booking: Bo
     assert "Booking moved: Ada Lovelace, " in text
     with bookings.tenant.tx():
         assert Booking.objects.get().starts_at == booking.starts_at + timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"party_size": "40"}, "Four is too small for 40 people: it is for 4 people."),
+        ({"time": "21:00"}, "no place at Four for 3 is free"),
+    ],
+    ids=["too many people", "taken"],
+)
+def test_a_refused_move_names_the_chosen_table(
+    owner: Client, bookings: Bookings, booking: Booking, change: dict[str, str], words: str
+) -> None:
+    """Others may be larger or free."""
+    bookings.book(booking.starts_at + timedelta(hours=2), 3)
+    form = {"date": day_of(booking), "time": "19:00", "party_size": "3", "resource": str(booking.resource_id)}
+    assert words in owner.post(address(bookings, "booking", booking.pk), {**form, **change}).content.decode()
+
+
+def test_moving_a_booking_that_was_canceled_meanwhile_says_so(
+    owner: Client, bookings: Bookings, booking: Booking
+) -> None:
+    owner.post(address(bookings, "booking_cancel", booking.pk))
+    form = {"date": day_of(booking), "time": "20:00", "party_size": "3"}
+    page = owner.post(address(bookings, "booking", booking.pk), form)
+    [why] = page.context["form"].non_field_errors()
+    assert escape(why) in page.content.decode()
 
 
 def test_staff_can_cancel_a_booking(owner: Client, bookings: Bookings, booking: Booking) -> None:

@@ -48,13 +48,15 @@ def matching_resources(project: Project, request: BookingRequest) -> list[Resour
     candidates = _candidates(resources, request)
     large_enough = [resource for resource in candidates if resource.capacity >= request.seats]
     if not large_enough:
-        largest = max(resource.capacity for resource in candidates)
-        raise TooLarge(
-            f"{people(request.seats).capitalize()} can't be booked together: "
-            f"the largest that the book has is for {people(largest)}.",
-            field="party_size",
-        )
+        raise TooLarge(_why_too_large(request, candidates), field="party_size")
     return large_enough
+
+
+def _why_too_large(request: BookingRequest, candidates: Sequence[Resource]) -> str:
+    largest, party = max(candidates, key=by_size), people(request.seats)
+    if request.resource_id:
+        return f"{largest.name} is too small for {party}: it is for {people(largest.capacity)}. Choose another, or the smallest available."
+    return f"{party.capitalize()} can't be booked together: the largest that the book has is for {people(largest.capacity)}."
 
 
 def by_size(resource: Resource) -> tuple[object, ...]:
@@ -71,7 +73,7 @@ def display_order(resource: Resource) -> tuple[object, ...]:
 
 
 def describe_request(request: BookingRequest, resources: Sequence[Resource]) -> str:
-    """Describe the request without an article: "table for 4", "appointment", "meeting with Dr. Weber"."""
+    """Describe the request without an article: "table for 4", "place at Table 7 for 4", "meeting with Dr. Weber"."""
     kinds = {resource.kind for resource in resources}
     if request.kind is BookingKind.MEETING:
         noun = "meeting"
@@ -80,7 +82,11 @@ def describe_request(request: BookingRequest, resources: Sequence[Resource]) -> 
     else:
         noun = "room" if kinds == {ResourceKind.ROOM} else "table"
     is_for_people = request.party_size is not None and (noun in ("table", "room") or request.party_size > 1)
-    named = f" with {resources[0].name}" if request.name and resources[0].kind == ResourceKind.PERSON else ""
+    named = ""
+    if resources[0].kind == ResourceKind.PERSON:
+        named = f" with {resources[0].name}" if request.name or request.resource_id else ""
+    elif request.resource_id and noun != "meeting":
+        noun = f"place {'in' if noun == 'room' else 'at'} {resources[0].name}"
     return f"{noun}{named}{f' for {request.party_size}' if is_for_people else ''}"
 
 
