@@ -72,6 +72,12 @@ def test_the_readme_shows_an_effect_and_adds_a_tool(home: Path) -> None:
     assert '"signing_secret": "whsec_' in shown
 
 
+def test_the_readmes_tool_fires_on_what_the_demos_model_says(home: Path) -> None:
+    said = """curl -s $BASE/api/v1/tools/evaluate -H "$AUTH" -H "$JSON" -d '{"answer": "I will pass it on to my colleagues."}' """
+    shown = run(api_commands(ROOT / "README.md") + said + "| jq -c '.verdicts[] | [.tool, .fired]'", home=home)
+    assert '["tell_colleagues",true]' in shown
+
+
 def test_the_api_page_streams_a_reply(home: Path) -> None:
     assert "event: done" in run(api_commands(DOCS / "api.md"), home=home)
 
