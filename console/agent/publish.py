@@ -52,7 +52,7 @@ def _change(request: HttpRequest, entry: Entry) -> HttpResponse:
     except NothingToPublish:
         return _show(request, entry, status=409)
     except SettingsRefused as refusal:
-        return _show(request, entry, typed=typed, problem=" ".join(refusal.errors.values()), status=422)
+        return _show(request, entry, typed=typed, problem=str(refusal), status=422)
     messages.success(request, sentence)
     return redirect(tab_url(entry.project.slug, "publish"))
 

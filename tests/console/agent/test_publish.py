@@ -8,7 +8,7 @@ import pytest
 
 from projects.agents.model_choice import KEY_ATTRIBUTE, endpoint_of
 from projects.agents.services import save_agent
-from projects.models import Project, User
+from projects.models import AgentVersion, Project, User
 from projects.models.agent_config import AgentConfig
 from projects.records.attributes import read_secret
 from tests.concurrent import meanwhile
@@ -163,3 +163,13 @@ def test_the_page_names_tools_of_the_draft_that_are_gone(owner: Settings) -> Non
     with owner.tenant.tx():
         save_agent(owner.tenant.project, config=config, author=owner.tenant.owner, is_draft=True)
     assert "ring_kitchen_tool" in owner.client.get(owner.address("publish")).context["lost_tools"]
+
+
+def test_a_draft_that_is_no_longer_valid_says_where(owner: Settings) -> None:
+    """A newer release may refuse what an older one saved."""
+    document = {**owner.document, "timezone": "Europe/Nowhere"}
+    with owner.tenant.tx():
+        AgentVersion.objects.create(project=owner.tenant.project, number=2, document=document, is_draft=True)
+    response = owner.publish()
+    assert response.status_code == 422
+    assert response.context["problem"].startswith("timezone: ")
