@@ -9,7 +9,7 @@ from conversations.channels.outgoing import plan_delivery
 from conversations.channels.receipts import settle_receipt
 from conversations.common.consents import is_withdrawn_at
 from conversations.common.contacts import find_customer, flag_customer, read_contact, read_shopper
-from conversations.common.customer_names import customer_names
+from conversations.common.customer_names import customer_name, customer_names
 from conversations.common.merged import lock_customer
 from conversations.context.todo_transcript import read_todo_transcript
 from conversations.flows.todo_events import hold_back, on_effect_changed, on_promise_answered, on_todo_changed
@@ -37,6 +37,7 @@ def register() -> None:
     tools.engine.hooks.is_withdrawn_at.connect(is_withdrawn_at)
     tools.engine.hooks.read_shopper.connect(read_shopper)
     tools.engine.hooks.flag_customer.connect(flag_customer)
+    tools.engine.hooks.customer_name.connect(customer_name)
     tools.engine.hooks.count_open_conversations.connect(count_open)
     tools.engine.hooks.promise_answered.connect(on_promise_answered)
     todos.hooks.find_customer.connect(find_customer)

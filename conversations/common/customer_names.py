@@ -35,5 +35,10 @@ def conversation_names(conversations: Iterable[Conversation]) -> Mapping[UUID, s
     return {id: name for id, name in found.items() if name}
 
 
+def customer_name(conversation_id: UUID) -> str:
+    """The display name of one conversation's customer, or an empty string."""
+    return next(iter(conversation_names(Conversation.objects.filter(pk=conversation_id)).values()), "")
+
+
 def _claim(row: Conversation, name: str) -> str:
     return str((row.shopper or {}).get(name) or "").strip()

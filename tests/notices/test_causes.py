@@ -69,11 +69,11 @@ def test_a_failed_todo_notifies_until_it_is_reviewed_again(tenant: Tenant) -> No
 
 
 def test_an_unknown_outcome_notifies_until_staff_answers(tenant: Tenant) -> None:
-    effect = add_effect(tenant, talk(tenant, "Hello"), state=EffectState.SENDING)
+    effect = add_effect(tenant, talk(tenant, "Hello", name="Marta Riva"), state=EffectState.SENDING, tool="refund_tool")
     with tenant.tx():
         row = Effect.objects.get(pk=effect.pk)
         store_outcome(row, Outcome.unknown("No answer."), state=EffectState.UNKNOWN)
-    assert len(unread(tenant, NoticeKind.UNKNOWN)) == 1
+    assert [one.text for one in unread(tenant, NoticeKind.UNKNOWN)] == ["Marta Riva: Refund"]
     with tenant.tx():
         effect_decisions.confirm(Effect.objects.get(pk=effect.pk), by=None)
     assert unread(tenant, NoticeKind.UNKNOWN) == []

@@ -22,6 +22,8 @@ is_withdrawn_at: Hook[Callable[[UUID, Consent, Collection[str]], bool]] = Hook("
 read_shopper: Hook[Callable[[Project, UUID], Mapping[str, Any]]] = Hook("read_shopper")
 # Return the sentence that tells the agent to verify the customer first, or "" if the project's level is met.
 why_unverified: Hook[Callable[[Project, UUID | None], str]] = Hook("why_unverified")
+# Return the display name of a conversation's customer, or "" if it is unknown.
+customer_name: Hook[Callable[[UUID], str]] = Hook("customer_name")
 # Flag a persona for staff, with the reason.
 flag_customer: Hook[Callable[[UUID, str], None]] = Hook("flag_customer")
 # Return the number of open conversations of a project, or of all projects of the organization.

@@ -29,6 +29,7 @@ from tenancy.write_batch import insert_rows
 from tools.engine.execution.handler import ToolContext
 from tools.engine.execution.outcome import Outcome
 from tools.engine.execution.plan import identify
+from tools.engine.hooks import customer_name
 from tools.engine.verdicts import Judgement, shown_verdicts
 from tools.models import Effect, EffectState, Verdict
 from tools.models.effect import EVENT_ADAPTER
@@ -195,7 +196,8 @@ def announce_outcome(effect: Effect) -> None:
         settle(NoticeKind.UNKNOWN, effect.pk)
         return
     tool = effect.tool.removesuffix("_tool").replace("_", " ").capitalize()
-    text = f"{tool}: {effect.recipient}" if effect.recipient else tool
+    name = customer_name(effect.conversation_id) if effect.conversation_id else ""
+    text = ": ".join(part for part in (name, tool, effect.recipient) if part)
     notify(effect.project_id, kind=NoticeKind.UNKNOWN, subject=effect.pk, object_id=effect.pk, text=text)
 
 
