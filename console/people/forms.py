@@ -38,7 +38,7 @@ class LineField(forms.CharField):
 class EmailField(forms.EmailField):
     """An e-mail address, lower-cased."""
 
-    default_error_messages = ADDRESS_ERRORS
+    default_error_messages = {**ADDRESS_ERRORS}
 
     def clean(self, value: object) -> str:
         return str(super().clean(value)).lower()
