@@ -22,7 +22,9 @@ from console.agent.page import page_context, tab_url
 from console.integrations.event_section import EventTrial, RefusedSubscription, event_section
 from console.people.one_time_secrets import take_once
 from console.timestamps import Timestamp, format_timestamp
+from conversations.api.messengers import state_of
 from conversations.channels.registry import PROVIDERS
+from conversations.models import ChannelLink
 from projects.agents.concurrent_edits import SEEN, SavedMeanwhile, as_text, read_seen
 from projects.common.stored_sentences import translated
 from projects.connections.integration_types import KINDS, SourceKind
@@ -211,7 +213,10 @@ def show_page(
             for kind in KINDS.values()
             if not kind.has_page
         ]
-        context["messengers"] = [(KINDS[name], find_source(entry.project.pk, name)) for name in PROVIDERS]
+        links = {link.kind: link for link in ChannelLink.objects.filter(project=entry.project)}
+        context["messengers"] = [
+            (KINDS[name], state_of(find_source(entry.project.pk, name), links.get(name))) for name in PROVIDERS
+        ]
         context["events"] = event_section(entry.project, zone=zone_of(entry), refused=refused, trial=event_trial)
         context["outbox"] = [
             _outbox_message(effect, zone=zone_of(entry)) for effect in _in_outbox(entry.project)[:SHOWN]

@@ -49,6 +49,16 @@ def test_connecting_again_sets_the_webhook(bot: Bot, page: Any) -> None:  # noqa
     assert len(bot.telegram.of("setWebhook")) == 2
 
 
+def test_the_list_of_integrations_calls_no_channel_connected_that_failed(bot: Bot, page: Any) -> None:  # noqa: F811
+    integrations = f"/p/{bot.tenant.project.slug}/agent/integrations"
+    states = []
+    for url in (bot.server.url, f"http://127.0.0.1:{free_port()}"):
+        client = page("", **{"bot_token": TOKEN, "settings.base_url": url}).client
+        kinds = {kind.name: state for kind, state in client.get(integrations).context["messengers"]}
+        states.append(kinds["telegram"])
+    assert states == ["connected", "failed"]
+
+
 def test_a_wrong_address_is_named_at_its_field(bot: Bot, page: Any) -> None:  # noqa: F811
     answer = page("", **{"bot_token": TOKEN, "settings.base_url": "http://10.0.0.1"})
     assert (answer.status_code, "private network" in answer.content.decode()) == (422, True)
