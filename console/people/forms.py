@@ -18,6 +18,7 @@ from projects.agents.templates_catalogue import NAMES, OTHER, Locale
 from projects.common.places import country_names, zone_groups
 from projects.common.translation import lazy
 from projects.models import Role, User
+from projects.models.agent_config import refuse_control_characters
 from projects.models.key import Scope
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -32,6 +33,21 @@ class LineField(forms.CharField):
         text = super().clean(value)
         if CONTROL.search(text):
             raise ValidationError(gettext("Use one line of printable characters."))
+        return str(text)
+
+
+class TextField(forms.CharField):
+    """Text of several lines, whose ends browsers send as CRLF."""
+
+    def to_python(self, value: object) -> str:
+        return str(super().to_python(value)).replace("\r\n", "\n").replace("\r", "\n")
+
+    def clean(self, value: object) -> str:
+        text = super().clean(value)
+        try:
+            refuse_control_characters(text)
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
         return str(text)
 
 
@@ -91,7 +107,7 @@ class WelcomeForm(forms.Form):
             "invalid_choice": lazy("Choose one of these templates."),
         },
     )
-    about = forms.CharField(
+    about = TextField(
         required=False,
         max_length=LONGEST_ABOUT,
         error_messages={"max_length": lazy("Use at most %(limit_value)d characters.")},

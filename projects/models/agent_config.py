@@ -82,20 +82,24 @@ NewerMessage = Literal["interrupt", "queue", "reject"]
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
+def refuse_control_characters(text: str) -> None:
+    """Raise ValueError for control characters, which can't be stored or displayed and come from faulty copy and paste."""
+    if found := CONTROL.search(text):
+        at, code = found.start() + 1, ord(found[0])
+        raise ValueError(
+            gettext("Character %(at)s is the control character U+%(code)s; remove it.")
+            % {"at": at, "code": format(code, "04X")}
+        )
+
+
 class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
     @field_validator("*")
     @classmethod
     def without_control_characters(cls, value: Any) -> Any:
-        """Reject control characters, which can't be stored or displayed and come from faulty copy and paste."""
         for text in _texts_of(value):
-            if found := CONTROL.search(text):
-                at, code = found.start() + 1, ord(found[0])
-                raise ValueError(
-                    gettext("Character %(at)s is the control character U+%(code)s; remove it.")
-                    % {"at": at, "code": format(code, "04X")}
-                )
+            refuse_control_characters(text)
         return value
 
 

@@ -138,6 +138,21 @@ def test_a_business_that_no_template_fits_is_described_by_its_owner(newcomer: Us
     assert project.agent_version.config.business_context == about
 
 
+def test_a_description_of_several_lines_is_kept(newcomer: User) -> None:
+    """Browsers end lines with CRLF."""
+    about = "We repair bicycles in Ostuni.\r\nOpen from 9 to 6."
+    response = browser(newcomer).post(reverse("welcome"), {**FORM, "starter": "other", "about": about})
+    assert response.status_code == 302
+    project = project_of(newcomer)
+    assert project.agent_version is not None
+    assert project.agent_version.config.business_context == about.replace("\r\n", "\n")
+
+
+def test_a_control_character_of_the_description_is_refused_at_its_field(newcomer: User) -> None:
+    answer = browser(newcomer).post(reverse("welcome"), {**FORM, "starter": "other", "about": "Bicycles\x0b."})
+    assert list(answer.context["form"].errors) == ["about"]
+
+
 def test_a_business_that_no_template_fits_needs_a_description(newcomer: User) -> None:
     answer = browser(newcomer).post(reverse("welcome"), {**FORM, "starter": "other", "about": "  "})
     assert list(answer.context["form"].errors) == ["about"]
