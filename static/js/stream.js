@@ -26,7 +26,10 @@ export class Stream {
   }
 
   connect() {
-    this.source = new EventSource(this.lastId ? `${this.url}&after=${this.lastId}` : this.url);
+    const url = new URL(this.url, location.href);
+    // The address may name an earlier event; the server takes one.
+    if (this.lastId) url.searchParams.set("after", this.lastId);
+    this.source = new EventSource(url);
     this.source.addEventListener("open", () => this.opened());
     for (const type of TYPES) this.source.addEventListener(type, (event) => this.received(type, event));
   }

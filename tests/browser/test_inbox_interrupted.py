@@ -169,12 +169,16 @@ def test_a_conversation_whose_stream_fell_silent_says_so_and_connects_anew(
     complaints.provoke("429 (Too Many Requests)")
     page.route("**/inbox/events*", lambda route: route.fulfill(status=429))
     open_page(page, app, f"inbox/{taken.pk}")
-    expect(page.locator("#chat")).to_contain_text("Is Friday free?")
+    app.call(f"/conversations/{taken.pk}/messages", {"content": "Or Saturday?"})
+    expect(page.locator("#chat")).to_contain_text("Or Saturday?")
     page.route("**part=list", lambda route: route.abort())
     expect(page.locator("#lost")).to_be_visible()
-    with page.expect_request(re.compile(f"/conversations/{taken.pk}/events")):
+    with page.expect_response(re.compile(f"/conversations/{taken.pk}/events")) as response:
         page.unroute("**part=list")
+    assert response.value.status == 200
     expect(page.locator("#lost")).to_be_hidden()
+    app.call(f"/conversations/{taken.pk}/messages", {"content": "Hello?"})
+    expect(page.locator("#chat")).to_contain_text("Hello?")
 
 
 def test_a_transcript_that_could_not_be_loaded_is_asked_for_again(
