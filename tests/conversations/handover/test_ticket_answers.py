@@ -70,6 +70,17 @@ def test_the_next_answer_takes_the_same_way(turns: Turns, lucia: User) -> None:
     assert (before, page.get(one).context["way"]) == ("conversation", "email")
 
 
+def test_a_second_answer_by_mail_is_held_back_only_in_the_same_words(turns: Turns, lucia: User) -> None:
+    ticket = ticket_of(turns.tenant, **MARTA)
+    for words in ("It is back.", "One more thing: the voucher.", "It is back!"):
+        form = {"do": "answer", "content": words, "channel": "email", "key": str(uuid4())}
+        browser(lucia).post(url(turns, "ticket", ticket.pk), form)
+        turns.run("effect")
+    with turns.tenant.tx():
+        states = list(Effect.objects.filter(kind="email").order_by("created_at").values_list("state", flat=True))
+    assert states == [EffectState.DONE, EffectState.DONE, EffectState.HELD]
+
+
 def test_the_same_form_sent_twice_is_one_answer(turns: Turns, lucia: User) -> None:
     ticket = ticket_of(turns.tenant)
     form = {"do": "answer", "content": "It is back.", "channel": "conversation", "key": str(uuid4())}

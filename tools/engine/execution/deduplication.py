@@ -59,7 +59,7 @@ def find_recent_duplicate(effect: Effect) -> Effect | None:
     """The latest duplicate in the conversation that was or may have been executed within the kind's window.
 
     A duplicate has the same repeat key, or the same recipient and tool, or the same recipient and kind within a turn: a
-    model phrases a text anew each time. A commitment also duplicates a call of the same tool in its turn. Runs under the
+    model phrases a text anew each time. What staff wrote is only repeated by the same words. A commitment also duplicates a call of the same tool in its turn. Runs under the
     conversation's lock, so that of two concurrent effects one sees the other.
     """
     window = policy_of(effect.kind).repeat_window
@@ -93,7 +93,8 @@ def _duplicates(effect: Effect) -> Q:
     if effect.repeat_key and effect.turn_id is not None and effect.origin == EffectOrigin.COMMITMENT:
         # The tool was called during the turn and promised in its answer: one request, phrased twice.
         matches |= Q(tool=effect.tool, turn_id=effect.turn_id, origin=EffectOrigin.TURN)
-    if effect.recipient:
+    # A person who writes twice means it.
+    if effect.recipient and effect.origin != EffectOrigin.STAFF:
         matches |= Q(tool=effect.tool, recipient=effect.recipient)
         if effect.turn_id is not None:
             matches |= Q(kind=effect.kind, recipient=effect.recipient, turn_id=effect.turn_id)
