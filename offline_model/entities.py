@@ -41,7 +41,8 @@ NOT_NAMES = words(
     september october november december rome roma italy italian english german french spanish wondering afraid
     pregnant outside inside near actually still already so very really also my our your me you we it that stasera
     domani ciao buongiorno buonasera vegano vegana celiaco celiaca friday's bonjour hallo hola danke merci grazie
-    gracias table book maybe nothing wait what when where who how why which correct right
+    gracias table book maybe nothing wait what when where who how why which correct right bye goodbye cheers nope nein non
+    never forget skip stop cancel none tschüss wiedersehen arrivederci revoir adiós adios
     """
 )
 NAME_QUESTION = re.compile(

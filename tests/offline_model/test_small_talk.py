@@ -188,6 +188,13 @@ def test_a_question_is_no_name(said: str) -> None:
     assert "name" not in facts_in(said, asked="And what name should I put it under?")
 
 
+@pytest.mark.parametrize(
+    "said", ["Bye", "Goodbye!", "Never mind", "Nope", "Tschüss", "Au revoir", "Adiós", "Arrivederci"]
+)
+def test_a_goodbye_is_no_name(said: str) -> None:
+    assert "name" not in facts_in(said, asked="And what name should I put it under?")
+
+
 def test_thanks_are_given_for_an_answer_only() -> None:
     asked = said_by("A table for two on Friday at 8pm", "Which phone number can we reach you on?")
     assert reply_to("I want my money back", history=asked).startswith("I still need") is False
