@@ -128,10 +128,13 @@ async def _measure(product: Product, provider: str, options: argparse.Namespace)
             Figure("CPU of the worker per call, of one core", cpu_percent, CPU_PERCENT, "%"),
         ]
         for name, send in (("OpenAI", _ring_openai), ("Twilio", _ring_twilio)):
+            cpu = product.cpu_s()["web"]
             took = await _at_rate(name.lower(), send, http, product, options)
-            figures.append(
-                Figure(f"webhook of {name} at {options.per_second:g} a second, p99", p99(took), WEBHOOK_MS, "ms")
-            )
+            cpu_ms = 1000 * (product.cpu_s()["web"] - cpu) / options.webhooks
+            figures += [
+                Figure(f"webhook of {name} at {options.per_second:g} a second, p99", p99(took), WEBHOOK_MS, "ms"),
+                Figure("CPU of web for each", cpu_ms, NO_GOAL, "ms"),
+            ]
         return Measured(figures, times)
 
 
