@@ -27,11 +27,11 @@ LIFETIMES = {"": lazy("Never expires"), "30": lazy("30 days"), "90": lazy("90 da
 
 
 class LineField(forms.CharField):
-    """One line of printable text."""
+    """One line of text that can be seen."""
 
     def clean(self, value: object) -> str:
         text = super().clean(value)
-        if CONTROL.search(text):
+        if CONTROL.search(text) or (text and not any(map(str.isprintable, text))):
             raise ValidationError(gettext("Use one line of printable characters."))
         return str(text)
 

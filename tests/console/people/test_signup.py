@@ -172,6 +172,7 @@ def test_a_description_is_not_used_with_another_template(newcomer: User) -> None
         ({"name": "x" * 121}, "Use at most 120 characters"),
         ({"name": "Da\x00Nello"}, "Null characters are not allowed."),
         ({"name": "Da\u202eNello"}, "Use one line of printable characters."),
+        ({"name": "\u200b"}, "Use one line of printable characters."),
         ({"starter": ""}, "Choose a template."),
         ({"starter": "../clinic"}, "Choose one of these templates."),
     ],
