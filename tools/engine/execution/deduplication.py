@@ -59,8 +59,8 @@ def find_recent_duplicate(effect: Effect) -> Effect | None:
     """The latest duplicate in the conversation that was or may have been executed within the kind's window.
 
     A duplicate has the same repeat key, or the same recipient and tool, or the same recipient and kind within a turn: a
-    model phrases a text anew each time. What staff wrote is only repeated by the same words. A commitment also duplicates a call of the same tool in its turn. Runs under the
-    conversation's lock, so that of two concurrent effects one sees the other.
+    model phrases a text anew each time. What staff wrote is only repeated by the same words. A commitment also duplicates a
+    call of the same tool in its turn. Runs under the conversation's lock, so that of two concurrent effects one sees the other.
     """
     window = policy_of(effect.kind).repeat_window
     standing = Effect.objects.filter(
