@@ -141,6 +141,28 @@ def test_keys_right_after_the_takeover_go_into_the_answer(page: Page, app: App) 
     expect(page.locator("#say")).to_have_value("")
 
 
+def test_typing_goes_on_after_a_takeover_that_did_not_reach_the_server(
+    page: Page, app: App, complaints: Complaints
+) -> None:
+    complaints.provoke("ERR_INTERNET_DISCONNECTED")
+    row = talk(app.tenant, "Is Friday free?", name="Jonas Weber", flag="look")
+    open_page(page, app, f"inbox/{row.pk}")
+    page.context.set_offline(True)
+    try:
+        # The page is asked for in vain as well.
+        with page.expect_event("requestfailed", lambda request: request.url.endswith(f"/inbox/{row.pk}")):
+            page.keyboard.press("t")
+        expect(page.locator("#refused")).to_contain_text("The server can’t be reached.")
+        page.keyboard.type("It is free.")
+        expect(page.locator("#say")).to_have_value("It is free.")
+    finally:
+        page.context.set_offline(False)
+    page.locator("[data-key=t]").click()
+    expect(page.locator("#take")).to_contain_text("You’re talking to")
+    page.locator("#say").press("Enter")
+    until(lambda: answers(app) == ["It is free."], what="the answer")
+
+
 def test_the_list_says_that_the_server_cannot_be_reached_and_catches_up(
     page: Page, app: App, complaints: Complaints
 ) -> None:

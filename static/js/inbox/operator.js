@@ -128,9 +128,8 @@ export class Operator {
     this.doing = this.attempt(() => this.api.post(`/conversations/${this.conversation}/${verb}`)).then(() => this.refresh());
     const isRead = await this.doing;
     this.isBusy = false;
-    // After a takeover whose page couldn't be read, the conversation is ours as far as is known.
-    const isOurs = this.isMine || (!isRead && this.refused.hidden);
-    if (this.form && !isOurs && !this.form.hidden && !this.composer.field.readOnly) this.leave();
+    // A page that couldn't be read doesn't tell who has the conversation: typing goes on.
+    if (this.form && isRead && !this.isMine && !this.form.hidden && !this.composer.field.readOnly) this.leave();
   }
 
   /** Retries reuse the idempotency key, because only the response to an earlier attempt may have been lost. */
