@@ -31,6 +31,8 @@ class Courtesies:
         for matches, answer in self._answers():
             if matches.search(self.said) and (found := answer()):
                 return found
+        if self._wants_it_passed_on():
+            return [self._say("pass_on")]
         if customer_words.NOTHING_MORE.match(self.said) and self._was_asked("more", "help"):
             return self._bye()
         return self._contact() or self._foreign() or self._backchannel()
@@ -171,6 +173,10 @@ class Courtesies:
         if is_open or not customer_words.BACKCHANNEL.match(self.said) or self._is_accepting():
             return []
         return [self._say("more")]
+
+    def _wants_it_passed_on(self) -> bool:
+        """True for a yes to the offer that comes with a question without an answer."""
+        return self._was_asked("unknown") and "?" not in self.said and bool(YES.match(self.said))
 
     def _is_accepting(self) -> bool:
         return bool(YES.search(self.said)) and "?" in self.turn.last_agent and not self._was_asked("more", "help")

@@ -267,6 +267,20 @@ def test_a_first_question_without_an_answer_is_passed_on(said: str, words: str) 
     assert words in reply_to(said)
 
 
+@pytest.mark.parametrize(
+    ("asks", "accepts", "words"),
+    [
+        ("Where is my order?", "Yes, please", "I'll pass it on to my colleagues today."),
+        ("Where is my order?", "Ok, please do that", "I'll pass it on to my colleagues today."),
+        ("Wo ist meine Bestellung?", "Ja, bitte", "Ich gebe es heute noch an meine Kollegen weiter."),
+        ("Dov'è il mio ordine?", "Sì, grazie", "Lo riferisco oggi stesso ai miei colleghi."),
+    ],
+)
+def test_a_question_is_passed_on_once_the_customer_accepts(asks: str, accepts: str, words: str) -> None:
+    """The offer was forgotten: “Is there anything else I can do for you?”"""
+    assert words in talk(asks, accepts)[-1]
+
+
 @pytest.mark.parametrize("said", ["Hi! Can you help me?", "Hello, how are you?", "Can I ask you something?"])
 def test_a_first_question_about_nothing_is_asked_back(said: str) -> None:
     assert "How can I help you?" in reply_to(said)
