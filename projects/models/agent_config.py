@@ -19,6 +19,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 DATE = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*")
 
 
+def on_one_line(text: str) -> str:
+    """The text with each run of spaces and line breaks as one space: names stand in the subjects of e-mails."""
+    return " ".join(text.split())
+
+
 def opens_before_it_closes(span: tuple[str, str]) -> tuple[str, str]:
     opens, closes = span
     if opens >= closes:
@@ -156,8 +161,8 @@ class EscalationRule(Part):
 class AgentConfig(Part):
     """The settings of an agent. Times of day are local to `timezone`; days are weekdays."""
 
-    agent_name: Annotated[str, Field(min_length=1, max_length=80)]
-    business_name: Annotated[str, Field(min_length=1, max_length=120)]
+    agent_name: Annotated[str, Field(min_length=1, max_length=80), AfterValidator(on_one_line)]
+    business_name: Annotated[str, Field(min_length=1, max_length=120), AfterValidator(on_one_line)]
     business_context: Annotated[str, Field(max_length=20_000)] = ""
     style: Annotated[str, Field(max_length=1000)] = "Be warm and brief: one to three sentences."
     timezone: str = "UTC"
