@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from offline_model import commitment_patterns, prompt_reader
+from offline_model.booking_dialog import YES
 from offline_model.business import content_words
 from offline_model.entities import EMAIL
 from offline_model.grammar.rules import Rule, read_answer
@@ -39,6 +40,7 @@ TITLES = {"mail": "Write to {who}", "call": "Call {who} back", "team": "Ask the 
 # The ways to reach a customer, with their names.
 CONTACT = {"phone": "phone", "email": "e-mail"}
 LANGUAGES = {"de": "German", "es": "Spanish", "fr": "French", "it": "Italian"}
+LONGEST_YES = 4
 SAID_APART = frozenset({"name", "language", *CONTACT})
 # Words too common to match on.
 COMMON = words("customer agent promised promise asked something send sent write somebody colleague let today tomorrow")
@@ -158,9 +160,11 @@ def _title(quote: str, *, who: str) -> str:
 
 
 def _asked_before(quote: str, lines: list[Line]) -> str:
-    """Last customer message before the quote."""
+    """Last customer message before the quote that says more than yes."""
     said_at = next((at for at, line in enumerate(lines) if line.role == "agent" and quote in line.content), len(lines))
-    return prompt_reader.last_of(lines[:said_at], "customer")
+    before = [line for line in lines[:said_at] if line.role == "customer"]
+    asked = [line for line in before if not YES.match(line.content) or len(line.content.split()) > LONGEST_YES]
+    return (asked or before)[-1].content if before else ""
 
 
 def _is_among(quote: str, others: list[str]) -> bool:

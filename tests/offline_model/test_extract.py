@@ -147,6 +147,12 @@ def test_a_promise_made_twice_in_the_same_words_gets_its_type_twice() -> None:
     assert findings(*said, undecided=[words], noted=noted) == [(words, TEAM)]
 
 
+def test_the_task_names_the_question_and_not_the_yes_to_the_offer() -> None:
+    offer, promise = "I don't know that. I can pass your question on.", "I'll pass it on to my colleagues today."
+    [found] = read("Where is my order?", offer, "Yes, please", promise).todos
+    assert "wrote: “Where is my order?”" in found.description
+
+
 def test_the_task_says_how_to_reach_the_customer_and_names_no_language_code() -> None:
     facts = {"date": "Saturday", "email": "ada@example.com", "language": "en", "name": "Ada", "phone": "+393475550142"}
     known = [KnownFact(field=field, value=value) for field, value in facts.items()]
