@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -25,7 +25,7 @@ from jobs.failpoints import failpoint
 from jobs.fence import job_tx
 from jobs.lanes import ClaimedJob, Lane, Mode, Queue
 from jobs.models import Job, State
-from notices.models import NoticeKind, Send, Way
+from notices.models import Frequency, NoticeKind, Send, Way
 from notices.preferences import Preferences, preferences_of
 from projects.accounts.languages import language_of_user
 from projects.common.mail import MailResult, deliver, has_server
@@ -116,6 +116,7 @@ class DigestEmail(Generic[Item]):
     member: Member
     items: Sequence[Item]
     before: datetime | None
+    frequency: str = Frequency.AT_ONCE
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,11 @@ def _note(digest: Digest[Item], job: ClaimedJob) -> DigestRun[Item]:
         news = list(_news(digest, project, is_owed=job.key.startswith(_owed_key(digest, project))))
         wanted = preferences_of(email.member.pk for email in news)
         paused = {email.member.pk: _free_at(wanted[email.member.pk], sent.get(email.member.pk), now) for email in news}
-        emails = [email for email in news if paused[email.member.pk] <= now]
+        emails = [
+            replace(email, frequency=wanted[email.member.pk].frequency)
+            for email in news
+            if paused[email.member.pk] <= now
+        ]
         for email in emails:
             noted = {"sent_at": now, **digest.holds}
             digest.notices.update_or_create(project=project, member_id=email.member.pk, defaults=noted)
@@ -196,6 +201,7 @@ def _message(digest: Digest[Item], email: DigestEmail[Item], project: Project) -
         "more": max(0, count - SHOWN),
         "url": f"{settings.BASE_URL}/p/{project.slug}/{digest.page}",
         "note": digest.note,
+        "frequency": email.frequency,
     }
     body = render_to_string("email/digest.txt", context)
     return EmailMessage(f"{headline}: {name}", body, to=[email.member.user.email])

@@ -71,6 +71,19 @@ def test_e_mails_come_at_the_chosen_frequency(
     assert "two" in mailbox.last_text()
 
 
+@pytest.mark.parametrize(
+    ("frequency", "said"),
+    [(Frequency.AT_ONCE, "every 15 minutes"), (Frequency.HOURLY, "an hour"), (Frequency.DAILY, "a day")],
+)
+def test_an_e_mail_says_how_often_it_comes(
+    tenant: Tenant, raised: Raise, mailbox: Mailbox, frequency: str, said: str
+) -> None:
+    choose(tenant, tenant.owner, frequency=frequency)
+    raised()
+    run(LANE)
+    assert f"at most one of these e-mails {said}." in mailbox.last_text()
+
+
 def test_no_e_mail_is_sent_in_quiet_hours(tenant: Tenant, raised: Raise, mailbox: Mailbox) -> None:
     now = datetime.now(UTC)
     quiet = {"quiet_from": (now - timedelta(hours=1)).time(), "quiet_to": (now + timedelta(hours=1)).time()}
