@@ -48,6 +48,11 @@ class Prepared:
         self._name = b"makegood_%d" % next(_numbers)
         self._using = using
 
+    @property
+    def text(self) -> str:
+        """The statement, with its values numbered."""
+        return self._text.decode()
+
     def __call__(self, *values: Any) -> list[tuple[Any, ...]]:
         """Run the statement and return its rows. Raises Django's database errors."""
         return self.run([as_text(value) for value in values])
@@ -57,7 +62,7 @@ class Prepared:
         wrapper = connections[reports_alias.get() if self._using == DEFAULT_DB_ALIAS else self._using]
         cast("DatabaseWrapper", wrapper).require_open()
         if wrapper.queries_logged:
-            wrapper.queries_log.append({"sql": self._text.decode(), "time": ""})
+            wrapper.queries_log.append({"sql": self.text, "time": ""})
         with wrapper.wrap_database_errors:
             return _session_of(wrapper.connection).run(self._name, self._text, values)
 

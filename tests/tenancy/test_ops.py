@@ -51,7 +51,7 @@ ALLOWED = {
     # Entries of the audit log that name an erased customer. No other role may change one.
     "privacy/erasure/mentions.py": {"_rewrite_audit"},
     # Lookups before the tenant is known.
-    "tenancy/tenant_lookup.py": {"<module>", "find_source_projects", "_row"},
+    "tenancy/tenant_lookup.py": {"<module>", "_row"},
     # Platform tool definitions, which no other role may write.
     "tools/engine/platform/seeds.py": {"<module>", "seed_tools"},
     # The operator's own figures.

@@ -47,7 +47,7 @@ def test_a_number_on_channels_of_two_providers_is_one_customer(number: Number, l
 
 
 def test_first_messages_at_once_make_one_customer(number: Number, line: Line) -> None:
-    with meanwhile("strength >= %s", lambda: line.write(text())):
+    with meanwhile("strength >= $4", lambda: line.write(text())):
         number.post(MESSAGES, number.text())
     assert (len(number.rows(Conversation)), len(customers(number))) == (2, 1)
 
